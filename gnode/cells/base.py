@@ -1,0 +1,49 @@
+"""What every cell is: a right-hand side."""
+
+import abc
+
+import equinox as eqx
+from jaxtyping import Array, Float
+
+from gnode import errors
+
+
+class Cell(eqx.Module):
+    """A continuous-time recurrent cell: dh/dt as a function of its state h and its input x.
+
+    A cell knows neither steps nor training; `gnode.solve` makes time pass. It works on one state and one input; batches
+    and grids are `jax.vmap`.
+    """
+
+    inputs: eqx.AbstractVar[int]
+    """D, the size of x."""
+    units: eqx.AbstractVar[int]
+    """N, the number of units that a readout sees."""
+
+    @property
+    def state_size(self) -> int:
+        """The number of phase-space dimensions. Cells with a second variable per unit have 2 N."""
+        return self.units
+
+    @property
+    def default_method(self) -> str:
+        """The integrator that the paper uses for this cell."""
+        return "euler"
+
+    @property
+    def blocks(self) -> tuple[slice, slice] | None:
+        """The halves of the state that forward-backward Euler updates, in that order; None if there are none."""
+        return None
+
+    @abc.abstractmethod
+    def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        """dh/dt, in units of state per second."""
+
+    def visible(self, h: Float[Array, "*time state"]) -> Float[Array, "*time units"]:
+        """The part of the state that a readout sees."""
+        return h
+
+
+def check_sizes(inputs: int, state: int) -> tuple[int, int]:
+    """The two sizes that every cell is built from."""
+    return errors.whole("inputs", inputs), errors.whole("state", state)

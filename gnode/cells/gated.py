@@ -1,0 +1,132 @@
+"""The gated family: gnODE, nODE, mGRU and the vanilla RNN are one object at different depths, with or without a gate.
+
+    tau dh/dt = G(h, x) * (-h + F(h, x))                                                     (equation gnODE of the paper)
+"""
+
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float
+
+from gnode import errors
+from gnode.cells.base import Cell, check_sizes
+from gnode.cells.stack import Stack, draw_stack
+from gnode.cells.timescale import Timescale, timescale
+from gnode.init import Initialiser, initialiser
+from gnode.types import Key, as_key
+
+
+class Gated(Cell):
+    """tau dh/dt = G(h, x) * (-h + F(h, x)).
+
+    | paper     | field       | meaning                                                    |
+    |-----------|-------------|------------------------------------------------------------|
+    | F_theta   | `F`         | a `Stack` of depth L_h, final activation phi_h             |
+    | G_varphi  | `G`         | a `Stack` of depth L_z, final sigmoid; None means G = 1    |
+    | tau       | `timescale` | one number, or one per unit                                |
+    | -h        | `leak`      | False drops the leak: tau dh/dt = G * F                    |
+    """
+
+    F: Stack
+    G: Stack | None
+    timescale: Timescale
+    inputs: int = eqx.field(static=True)
+    units: int = eqx.field(static=True)
+    leak: bool = eqx.field(static=True, default=True)
+
+    def drift(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        """-h + F(h, x): zero at an equilibrium, whatever the gate does."""
+        F = self.F(h, x)
+        return F - h if self.leak else F
+
+    def gate(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        """G(h, x), each component between 0 (closed) and 1 (open)."""
+        return jax.numpy.ones_like(h) if self.G is None else self.G(h, x)
+
+    def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        drift = self.drift(h, x)
+        if self.G is not None:
+            drift = self.G(h, x) * drift
+        return drift / self.timescale()
+
+
+def gated(
+    inputs: int,
+    state: int,
+    *,
+    widths: Sequence[int] = (),
+    gate: bool = True,
+    gate_widths: Sequence[int] = (),
+    leak: bool = True,
+    hidden: str = "relu",
+    final: str = "identity",
+    activate_state: bool = False,
+    tau: float = 1.0,
+    learn_tau: str = "no",
+    init: str | Initialiser = "glorot_uniform",
+    bias_std: float | None = None,
+    key: Key | int,
+) -> Gated:
+    """Any member of the gated family, drawn at random.
+
+    **Arguments:** `inputs` D; `state` N; `widths` the hidden layers of F, so L_h = len(widths) + 1; `gate` and
+    `gate_widths` the same for G; `leak` whether -h is there; `hidden` phi_a; `final` phi_h, of F alone (G ends in a
+    sigmoid); `activate_state` sends h through phi_a before W^0; `tau`, in seconds; `learn_tau` "no", "shared" or
+    "per_unit"; `init` a name (see `gnode list`) or an `Initialiser`; `bias_std` of the biases; `key`.
+
+    **Returns:** a `Gated` cell.
+
+    >>> gated(2, 3, widths=(10, 10), key=0).F.depth
+    3
+    """
+    inputs, state = check_sizes(inputs, state)
+    widths = tuple(errors.whole("widths", width) for width in widths)
+    gate_widths = tuple(errors.whole("gate_widths", width) for width in gate_widths)
+    rule = initialiser(init, bias_std)
+    aspect = widths[0] / state if widths else 1.0
+    key_F, key_G = jax.random.split(as_key(key))
+    F = draw_stack(
+        key_F,
+        inputs,
+        state,
+        widths,
+        rule.for_field(len(widths) + 1, aspect, hidden),
+        rule,
+        hidden=hidden,
+        final=final,
+        activate_state=activate_state,
+    )
+    G = draw_stack(key_G, inputs, state, gate_widths, rule, rule, hidden=hidden, final="sigmoid") if gate else None
+    return Gated(F=F, G=G, timescale=timescale(tau, learn_tau, state), inputs=inputs, units=state, leak=leak)
+
+
+def gnode(inputs: int, state: int, *, widths: Sequence[int] = (100, 100, 100), key: Key | int, **options) -> Gated:
+    """The gated neural ODE: tau dh/dt = G * (-h + F), F with hidden layers. Options as in `gated`.
+
+    >>> gnode(2, 2, widths=(316, 316), tau=0.01, key=0).F.W[1].shape
+    (316, 316)
+    """
+    return gated(inputs, state, widths=widths, key=key, **options)
+
+
+def node(inputs: int, state: int, *, widths: Sequence[int] = (100, 100, 100), key: Key | int, **options) -> Gated:
+    """The neural ODE with leak and without gate: tau dh/dt = -h + F. Options as in `gated`."""
+    return gated(inputs, state, widths=widths, gate=False, key=key, **options)
+
+
+def mgru(inputs: int, state: int, *, key: Key | int, **options) -> Gated:
+    """The minimal gated recurrent unit, L_h = L_z = 1: tau dh/dt = sigmoid(W_z h + U_z x + b_z) * (-h + tanh(W_h h + U_h x + b_h))."""
+    return gated(inputs, state, key=key, **{"final": "tanh", "hidden": "tanh"} | options)
+
+
+def rnn(inputs: int, state: int, *, key: Key | int, **options) -> Gated:
+    """The vanilla (Elman) network: tau dh/dt = -h + tanh(W h + U x + b). Options as in `gated`."""
+    return gated(inputs, state, gate=False, key=key, **{"final": "tanh", "hidden": "tanh"} | options)
+
+
+def rate_rnn(inputs: int, state: int, *, key: Key | int, **options) -> Gated:
+    """The form common in neuroscience: tau dh/dt = -h + W tanh(h) + U x + b, h a voltage and tanh(h) a firing rate."""
+    return gated(
+        inputs, state, gate=False, activate_state=True, key=key, **{"final": "identity", "hidden": "tanh"} | options
+    )

@@ -1,0 +1,76 @@
+"""The feed-forward stack that F and G are made of (equations W0 and following of the paper)."""
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float
+
+from gnode.activations import activation
+from gnode.init import Initialiser
+from gnode.types import Key
+
+
+class Stack(eqx.Module):
+    """A fully connected network of h and x, of depth L:
+
+        s^1     = phi_a(W^0 h + U x + b^0)
+        s^(l+1) = phi_a(W^l s^l + b^l)              l = 1 .. L-2
+        s^L     = phi(W^(L-1) s^(L-1) + b^(L-1)).
+
+    At L = 1 the only layer uses phi. With `activate_state`, W^0 h becomes W^0 phi_a(h).
+
+    | paper   | field        | shape         |
+    |---------|--------------|---------------|
+    | W^l     | `W[l]`       | N_(l+1) x N_l |
+    | U       | `U`          | N_1 x D       |
+    | b^l     | `b[l]`       | N_(l+1)       |
+    | phi_a   | `hidden`     | a name        |
+    | phi     | `final`      | a name        |
+    """
+
+    W: tuple[Float[Array, "out in"], ...]
+    U: Float[Array, "first inputs"]
+    b: tuple[Float[Array, " out"], ...]
+    hidden: str = eqx.field(static=True)
+    final: str = eqx.field(static=True)
+    activate_state: bool = eqx.field(static=True, default=False)
+
+    @property
+    def depth(self) -> int:
+        """L, the number of weight matrices."""
+        return len(self.W)
+
+    def __call__(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        phi_a, phi = activation(self.hidden), activation(self.final)
+        s = phi_a(h) if self.activate_state else h
+        a = self.W[0] @ s + self.U @ x + self.b[0]
+        for W, b in zip(self.W[1:], self.b[1:]):
+            a = W @ phi_a(a) + b
+        return phi(a)
+
+
+def draw_stack(
+    key: Key,
+    inputs: int,
+    state: int,
+    widths: tuple[int, ...],
+    weights: Initialiser,
+    others: Initialiser,
+    *,
+    hidden: str,
+    final: str,
+    activate_state: bool = False,
+) -> Stack:
+    """Draws a stack of depth len(widths) + 1 from R^state to R^state: W by `weights`, U and b by `others`."""
+    activation(hidden), activation(final)  # an unknown name is an error here, not in the first compilation
+    sizes = (state, *widths, state)
+    key_W, key_U, key_b = jax.random.split(key, 3)
+    keys_W, keys_b = jax.random.split(key_W, len(sizes)), jax.random.split(key_b, len(sizes))
+    layers = range(len(sizes) - 1)
+    return Stack(
+        W=tuple(weights.weight(keys_W[layer], (sizes[layer + 1], sizes[layer])) for layer in layers),
+        U=others.weight(key_U, (sizes[1], inputs)),
+        b=tuple(others.bias(keys_b[layer], sizes[layer + 1]) for layer in layers),
+        hidden=hidden,
+        final=final,
+        activate_state=activate_state,
+    )

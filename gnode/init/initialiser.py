@@ -1,0 +1,96 @@
+"""How weights and biases are drawn.
+
+The paper writes every scheme as W_ij ~ N(0, sigma_w^2 / N_in) (Kaiming scaling) or N(0, sigma_w^2 / (N_in + N_out))
+(Glorot scaling). What is usually called Kaiming or Glorot initialisation has sigma_w = sqrt 2; the critical one asks
+theory for sigma_w*, which depends on the depth of the stack.
+"""
+
+import dataclasses
+import math
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from gnode import errors
+from gnode.theory import critical_sigma_w_relu
+from gnode.types import Key
+
+STANDARD_SIGMA_W = math.sqrt(2.0)
+SMALL_BIAS_STD = 1e-3
+"""Standard deviation of the paper's N(0, 1e-6) biases."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Initialiser:
+    """A rule for drawing the weights and biases of one network.
+
+    **Arguments:** `scaling` "kaiming" (variance sigma_w^2 / N_in) or "glorot" (sigma_w^2 / (N_in + N_out));
+    `distribution` "normal" or "uniform", of equal variance; `sigma_w` the scale, by default sqrt 2; `critical` draws the
+    weights of F at the critical scale of its depth instead, and leaves all other weights at `sigma_w`; `bias_std` the
+    standard deviation of the biases, 0 for exact zeros.
+
+    >>> rule = Initialiser("kaiming", "normal")
+    >>> rule.weight(jax.random.key(0), (3, 2)).shape
+    (3, 2)
+    """
+
+    scaling: Literal["kaiming", "glorot"] = "glorot"
+    distribution: Literal["normal", "uniform"] = "uniform"
+    sigma_w: float = STANDARD_SIGMA_W
+    critical: bool = False
+    bias_std: float = 0.0
+
+    def __post_init__(self):
+        errors.one_of("scaling", self.scaling, ("kaiming", "glorot"))
+        errors.one_of("distribution", self.distribution, ("normal", "uniform"))
+        errors.not_negative("sigma_w", self.sigma_w)
+        errors.not_negative("bias_std", self.bias_std)
+
+    def weight(self, key: Key, shape: tuple[int, int]) -> Float[Array, "out in"]:
+        """One matrix of shape (out, in)."""
+        # jax counts Glorot's variance as scale / mean(N_in, N_out), so the paper's sigma_w^2 is twice its scale.
+        scale, mode = {"kaiming": (self.sigma_w**2, "fan_in"), "glorot": (self.sigma_w**2 / 2, "fan_avg")}[self.scaling]
+        if scale == 0:
+            return jnp.zeros(shape)
+        draw = jax.nn.initializers.variance_scaling(scale, mode, self.distribution, in_axis=-1, out_axis=-2)
+        return draw(key, shape)
+
+    def bias(self, key: Key, size: int) -> Float[Array, " size"]:
+        """One vector of biases."""
+        return self.bias_std * jax.random.normal(key, (size,))
+
+    def for_field(self, depth: int, aspect: float, activation: str) -> "Initialiser":
+        """The rule for the weights W_h of F: itself, or with sigma_w = sigma_w* if it is critical.
+
+        `aspect` is the hidden width over the state size, H / N.
+        """
+        if not self.critical:
+            return self
+        if activation != "relu" and depth > 1:
+            raise errors.ArgumentError(
+                f"init='critical' has a closed form for hidden activation 'relu' only, and this cell uses {activation!r}."
+            )
+        return dataclasses.replace(self, sigma_w=critical_sigma_w_relu(depth, self.scaling, aspect), critical=False)
+
+
+INITIALISERS: dict[str, Initialiser] = {
+    "glorot_uniform": Initialiser("glorot", "uniform"),
+    "glorot_normal": Initialiser("glorot", "normal"),
+    "kaiming_uniform": Initialiser("kaiming", "uniform"),
+    "kaiming_normal": Initialiser("kaiming", "normal"),
+    "critical": Initialiser("kaiming", "normal", critical=True),
+    "critical_glorot": Initialiser("glorot", "normal", critical=True),
+}
+
+
+def initialiser(rule: str | Initialiser, bias_std: float | None = None) -> Initialiser:
+    """An initialiser by name, or one made by hand; `bias_std` replaces its own if given.
+
+    >>> initialiser("glorot_normal", bias_std=1e-3).bias_std
+    0.001
+    """
+    if not isinstance(rule, Initialiser):
+        rule = INITIALISERS[errors.one_of("init", rule, INITIALISERS)]
+    return rule if bias_std is None else dataclasses.replace(rule, bias_std=bias_std)

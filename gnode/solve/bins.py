@@ -1,0 +1,121 @@
+"""One bin of time: how the state moves while the input goes from one sample to the next."""
+
+from collections.abc import Callable
+
+import diffrax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from gnode import errors
+from gnode.cells import Cell
+from gnode.solve.solver import ADAPTIVE, Solver
+
+State = Float[Array, " state"]
+Input = Float[Array, " inputs"]
+Scalar = Float[Array, ""]
+Bin = tuple[Input, Input, Scalar]
+"""The input at the bin's start, the input at its end, and its length in seconds."""
+
+
+def advance(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
+    """The state at the end of a bin, from the state at its start: the map that a trained network iterates."""
+    return _advancer(solver)(cell, h, bin, solver)
+
+
+def _advancer(solver: Solver) -> Callable[[Cell, State, Bin, Solver], State]:
+    if solver.method == "forward_backward_euler":
+        return _forward_backward_euler
+    if solver.method == "euler" and solver.adjoint == "discretise_then_optimise":
+        return _euler
+    return _diffrax
+
+
+def _input_at(bin: Bin, share: Array | float, solver: Solver) -> Input:
+    """The input after a share of the bin, 0 to 1."""
+    start, end, _ = bin
+    return start if solver.interpolation == "hold" else start + share * (end - start)
+
+
+def _euler(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
+    step = bin[2] / solver.substeps
+    for substep in range(solver.substeps):
+        h = h + step * cell.vector_field(h, _input_at(bin, substep / solver.substeps, solver))
+    return h
+
+
+def _forward_backward_euler(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
+    if cell.blocks is None:
+        raise errors.ArgumentError(
+            f"method 'forward_backward_euler' needs a cell with two blocks of state (such as lem), and "
+            f"{type(cell).__name__} has one; use method 'euler'."
+        )
+    step = bin[2] / solver.substeps
+    for substep in range(solver.substeps):
+        x = _input_at(bin, substep / solver.substeps, solver)
+        for block in cell.blocks:  # the second block sees the first one's new value
+            h = h.at[block].add(step * cell.vector_field(h, x)[block])
+    return h
+
+
+class _RK4(diffrax.AbstractERK):
+    """The classical fourth-order method, which diffrax leaves to its users. It has no error estimate: fixed steps only."""
+
+    tableau = diffrax.ButcherTableau(
+        a_lower=(np.array([0.5]), np.array([0.0, 0.5]), np.array([0.0, 0.0, 1.0])),
+        b_sol=np.array([1, 2, 2, 1]) / 6,
+        b_error=np.zeros(4),
+        c=np.array([0.5, 0.5, 1.0]),
+    )
+    interpolation_cls = diffrax.ThirdOrderHermitePolynomialInterpolation.from_k
+
+    def order(self, terms: object) -> int:
+        return 4
+
+
+def _diffrax_solver(solver: Solver) -> diffrax.AbstractSolver:
+    makers = {
+        "euler": diffrax.Euler,
+        "heun": diffrax.Heun,
+        "midpoint": diffrax.Midpoint,
+        "rk4": _RK4,
+        "tsit5": diffrax.Tsit5,
+        "kvaerno5": diffrax.Kvaerno5,
+    }
+    return makers[solver.method]()
+
+
+def _diffrax(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
+    # Time runs from 0 to 1 within the bin, so that a bin of length 0 (padding) is nothing special.
+    def field(share: Scalar, h: State, args: tuple[Cell, Bin]) -> State:
+        cell, bin = args
+        return bin[2] * cell.vector_field(h, _input_at(bin, share, solver))
+
+    adaptive = solver.method in ADAPTIVE
+    if adaptive:
+        stepping = diffrax.PIDController(rtol=solver.rtol, atol=solver.atol)
+        first_step, max_steps = 1.0, solver.max_steps
+    else:
+        stepping = diffrax.StepTo(ts=jnp.linspace(0.0, 1.0, solver.substeps + 1))
+        first_step, max_steps = None, solver.substeps
+    backsolve = solver.adjoint == "optimise_then_discretise"
+    adjoint = (
+        diffrax.BacksolveAdjoint(solver=_diffrax_solver(solver), stepsize_controller=stepping)
+        if backsolve
+        else diffrax.RecursiveCheckpointAdjoint()
+    )
+    solution = diffrax.diffeqsolve(
+        diffrax.ODETerm(field),
+        _diffrax_solver(solver),
+        t0=0.0,
+        t1=1.0,
+        dt0=first_step,
+        y0=h,
+        args=(cell, bin),
+        stepsize_controller=stepping,
+        adjoint=adjoint,
+        max_steps=max_steps,
+        throw=False,  # a field that cannot be followed gives NaN, which training reports as divergence
+    )
+    end = solution.ys[0]
+    return jnp.where(solution.result == diffrax.RESULTS.successful, end, jnp.nan)

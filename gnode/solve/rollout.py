@@ -1,0 +1,135 @@
+"""Time: the states that a cell goes through under an input."""
+
+import math
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from gnode import errors
+from gnode.cells import Cell
+from gnode.solve.bins import Bin, State, advance
+from gnode.solve.solver import Solver
+
+
+def rollout(
+    cell: Cell,
+    xs: Float[Array, "time inputs"],
+    h0: Float[Array, " state"],
+    *,
+    dt: float | Float[Array, "..."] | None = None,
+    ts: Float[Array, " edges"] | None = None,
+    method: str | Solver | None = None,
+    **options,
+) -> Float[Array, "time state"]:
+    """The states of `cell` from `h0` under the inputs `xs`, one for each bin.
+
+    Bin t is the time during which x_t is there. The state returned for it is the one at its end, after the state has
+    taken in x_t:
+
+        h_t = h_(t-1) + integral over bin t of the vector field,      h_(-1) = h0.
+
+    **Arguments:**
+
+    - `cell`, `xs` (time x inputs), `h0` (state). One trial: use `jax.vmap` for a batch, also with a `ts` per trial.
+    - `dt`: the length of the bins in seconds: one number, or one per bin. A bin of length 0 leaves the state as it is.
+    - `ts`: instead of `dt`, the bins' edges (time + 1 of them), or their starts (time; the last bin is then as long as
+      the one before it).
+    - `method`: a name from `gnode.solve.METHODS` or a `Solver`; by default the cell's own (forward Euler, and for LEM
+      forward-backward Euler). Further `options` are those of `Solver`.
+
+    **Returns:** the states, time x state.
+
+    >>> from gnode import cells
+    >>> rollout(cells.rnn(2, 3, key=0), jnp.ones((5, 2)), jnp.zeros(3), dt=1.0).shape
+    (5, 3)
+    """
+    solver = as_solver(cell, method, options)
+    xs, h0 = jnp.asarray(xs), jnp.asarray(h0)
+    _check_shapes(cell, xs, h0)
+    steps = _bin_lengths(xs.shape[0], dt, ts).astype(h0.dtype)
+    ends = jnp.concatenate([xs[1:], xs[-1:]]) if solver.interpolation == "linear" else xs
+
+    def step(h: State, bin: Bin) -> tuple[State, State]:
+        h = advance(cell, h, bin, solver)
+        return h, h
+
+    scan = _checkpointed_scan if solver.memory == "checkpoint" else _plain_scan
+    return scan(step, h0, (xs, ends, steps))
+
+
+def as_solver(cell: Cell, method: str | Solver | None, options: dict) -> Solver:
+    """The solver that a method's name, a `Solver`, or nothing (the cell's default) stands for."""
+    if isinstance(method, Solver):
+        if options:
+            raise errors.ArgumentError(f"{', '.join(options)}: set these inside the Solver that is passed as method.")
+        return method
+    return Solver(method or cell.default_method, **options)
+
+
+Step = Callable[[State, Bin], tuple[State, State]]
+
+
+def _plain_scan(step: Step, h0: State, bins: Bin) -> Float[Array, "time state"]:
+    return jax.lax.scan(step, h0, bins)[1]
+
+
+def _checkpointed_scan(step: Step, h0: State, bins: Bin) -> Float[Array, "time state"]:
+    """A scan of scans: the backward pass keeps the state at the start of each chunk and one chunk's worth of detail."""
+    time = bins[0].shape[0]
+    chunk = math.ceil(math.sqrt(time))
+    padding = -time % chunk  # bins of length zero, cut off again below
+
+    def in_chunks(values: Array) -> Array:
+        padded = jnp.concatenate([values, jnp.zeros((padding, *values.shape[1:]), values.dtype)])
+        return padded.reshape(-1, chunk, *values.shape[1:])
+
+    @jax.checkpoint
+    def run_chunk(h: State, bins: Bin) -> tuple[State, Float[Array, "chunk state"]]:
+        return jax.lax.scan(step, h, bins)
+
+    states = jax.lax.scan(run_chunk, h0, jax.tree.map(in_chunks, bins))[1]
+    return states.reshape(-1, *states.shape[2:])[:time]
+
+
+def _check_shapes(cell: Cell, xs: Array, h0: Array) -> None:
+    if xs.ndim != 2 or xs.shape[1] != cell.inputs or xs.shape[0] == 0:
+        raise errors.ArgumentError(
+            f"xs has shape {xs.shape}, but must be (time, {cell.inputs}): one row per bin, one column per input of the "
+            f"cell. For a batch of trials use jax.vmap."
+        )
+    if h0.shape != (cell.state_size,):
+        raise errors.ArgumentError(f"h0 has shape {h0.shape}, but the cell's state has shape ({cell.state_size},).")
+    if _is_concrete(xs) and not np.all(np.isfinite(xs)):
+        bin, channel = np.argwhere(~np.isfinite(np.asarray(xs)))[0]
+        raise errors.ArgumentError(f"xs holds {xs[bin, channel]} at bin {bin}, input {channel}; fill missing values first.")
+
+
+def _bin_lengths(time: int, dt: float | Array | None, ts: Array | None) -> Float[Array, " time"]:
+    if (dt is None) == (ts is None):
+        raise errors.ArgumentError("pass either dt (the length of the bins) or ts (their edges), not both and not neither.")
+    if ts is not None:
+        edges = jnp.asarray(ts)
+        if edges.shape not in ((time,), (time + 1,)) or time + edges.shape[0] < 3:
+            raise errors.ArgumentError(f"ts has shape {edges.shape}, but must hold {time + 1} edges (or {time} starts).")
+        lengths = jnp.diff(edges)
+        if edges.shape == (time,):
+            lengths = jnp.concatenate([lengths, lengths[-1:]])
+        name = "ts goes backwards: the length of bin"
+    else:
+        lengths = jnp.asarray(dt, dtype=float)
+        if lengths.shape not in ((), (time,)):
+            raise errors.ArgumentError(f"dt has shape {lengths.shape}, but must be one number or one per bin, ({time},).")
+        lengths = jnp.broadcast_to(lengths, (time,))
+        name = "dt is negative or not a number: the length of bin"
+    if _is_concrete(lengths):
+        bad = np.flatnonzero(~(np.isfinite(lengths) & (np.asarray(lengths) >= 0)))
+        if bad.size:
+            raise errors.ArgumentError(f"{name} {bad[0]} is {float(lengths[bad[0]])}, but must be zero or positive.")
+    return lengths
+
+
+def _is_concrete(array: Array) -> bool:
+    return not isinstance(array, jax.core.Tracer)

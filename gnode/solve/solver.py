@@ -1,0 +1,71 @@
+"""The choices that turn a flow into a sequence of states."""
+
+import dataclasses
+
+from gnode import errors
+
+ADJOINTS = ("discretise_then_optimise", "optimise_then_discretise")
+MEMORIES = ("store", "checkpoint")
+INTERPOLATIONS = ("hold", "linear")
+
+METHODS: dict[str, str] = {
+    "euler": "forward Euler, order 1; at dt = tau the flow becomes the usual recurrent map",
+    "forward_backward_euler": "first one half of the state, then the other from the new first half, order 1 (LEM)",
+    "heun": "explicit trapezoid, order 2",
+    "midpoint": "explicit midpoint, order 2",
+    "rk4": "the classical Runge-Kutta method, order 4",
+    "tsit5": "Tsitouras 5(4), adaptive to rtol and atol",
+    "kvaerno5": "Kvaerno 5(4), implicit and adaptive, for stiff fields",
+}
+"""Every integrator and what it is."""
+
+ADAPTIVE = ("tsit5", "kvaerno5")
+
+
+@dataclasses.dataclass(frozen=True)
+class Solver:
+    """How time passes.
+
+    **Arguments:**
+
+    - `method`: a name from `METHODS`.
+    - `substeps`: steps per bin, for the methods of fixed step.
+    - `interpolation`: what the input does between its samples: "hold" keeps x_t during bin t; "linear" moves from x_t at
+      the start of bin t to x_(t+1) at its end, and so looks one sample ahead (it is not causal).
+    - `adjoint`: "discretise_then_optimise" differentiates the steps themselves; "optimise_then_discretise" solves the
+      adjoint equation backwards in time, bin by bin, from the stored state at each bin's end.
+    - `memory`: of the backward pass. "store" keeps what every bin computed; "checkpoint" keeps about 2 sqrt(T) states and
+      computes the rest again.
+    - `rtol`, `atol`, `max_steps`: tolerances and the most steps in one bin, for the adaptive methods.
+
+    >>> Solver("rk4", substeps=2).method
+    'rk4'
+    """
+
+    method: str = "euler"
+    substeps: int = 1
+    interpolation: str = "hold"
+    adjoint: str = "discretise_then_optimise"
+    memory: str = "store"
+    rtol: float = 1e-4
+    atol: float = 1e-6
+    max_steps: int = 4096
+
+    def __post_init__(self):
+        errors.one_of("method", self.method, METHODS)
+        errors.one_of("interpolation", self.interpolation, INTERPOLATIONS)
+        errors.one_of("adjoint", self.adjoint, ADJOINTS)
+        errors.one_of("memory", self.memory, MEMORIES)
+        errors.whole("substeps", self.substeps)
+        errors.whole("max_steps", self.max_steps)
+        errors.positive("rtol", self.rtol)
+        errors.positive("atol", self.atol)
+        if self.method in ADAPTIVE and self.substeps != 1:
+            raise errors.ArgumentError(
+                f"substeps is {self.substeps}, but method {self.method!r} chooses its own steps; set rtol and atol instead."
+            )
+        if self.method == "forward_backward_euler" and self.adjoint == "optimise_then_discretise":
+            raise errors.ArgumentError(
+                "adjoint 'optimise_then_discretise' needs a flow, and 'forward_backward_euler' is a splitting of one; "
+                "use method 'euler'."
+            )
