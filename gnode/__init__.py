@@ -1,3 +1,21 @@
 """Train continuous-time recurrent networks and see what they have learned."""
 
 __version__ = "0.1.0"
+
+from gnode import analysis as analysis
+from gnode import cells as cells
+from gnode import init as init
+from gnode import solve as solve
+from gnode import tasks as tasks
+from gnode import theory as theory
+from gnode import train as train
+from gnode.errors import GnodeError as GnodeError
+from gnode.models import build as build
+from gnode.network import Network as Network
+from gnode.solve import Solver as Solver
+from gnode.solve import rollout as rollout
+from gnode.train import Run as Run
+from gnode.train import Settings as Settings
+from gnode.train import fit as fit
+from gnode.train import load as load
+from gnode.train import resume as resume

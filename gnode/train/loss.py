@@ -1,0 +1,93 @@
+"""What training makes small."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, Int, Num
+
+from gnode.network import Network
+from gnode.tasks import Trials
+
+
+class Batch(NamedTuple):
+    """Trials on the device, with a weight for each (0 for those that only fill up the last minibatch)."""
+
+    inputs: Float[Array, "trials time inputs"]
+    targets: Num[Array, "trials ..."]
+    dt: Float[Array, "trials time"]
+    mask: Float[Array, "trials time"]
+    lengths: Int[Array, " trials"]
+    weight: Float[Array, " trials"]
+
+
+def to_device(trials: Trials) -> Batch:
+    """All trials as one batch of jax arrays."""
+    shape = trials.inputs.shape[:2]
+    return Batch(
+        inputs=jnp.asarray(trials.inputs),
+        targets=jnp.asarray(trials.targets),
+        dt=jnp.asarray(np.broadcast_to(np.float32(trials.dt), shape)),
+        mask=jnp.asarray(trials.mask),
+        lengths=jnp.asarray(trials.lengths, dtype=jnp.int32),
+        weight=jnp.ones(shape[0], jnp.float32),
+    )
+
+
+def take(batch: Batch, chosen: Int[Array, " some"], weight: Float[Array, " some"]) -> Batch:
+    """Some trials of a batch, with weights of their own."""
+    return Batch(*(values[chosen] for values in batch[:-1]), weight=weight)
+
+
+def first_bins(batch: Batch, bins: int) -> Batch:
+    """The same trials, cut after `bins` bins."""
+    cut = batch._replace(
+        inputs=batch.inputs[:, :bins],
+        dt=batch.dt[:, :bins],
+        mask=batch.mask[:, :bins],
+        lengths=jnp.minimum(batch.lengths, bins),
+    )
+    return cut._replace(targets=batch.targets[:, :bins]) if batch.targets.ndim == 3 else cut
+
+
+class Losses(NamedTuple):
+    """`loss` is the data's; `activity` the mean square of the states, for a penalty on it."""
+
+    loss: Float[Array, ""]
+    activity: Float[Array, ""]
+
+
+def losses(net: Network, batch: Batch, kind: str, when: str) -> Losses:
+    """Masked mean squared error or cross-entropy of a batch.
+
+    mse: the mean of (y - target)^2 over the outputs and over the bins that count. cross_entropy: the mean of
+    -log softmax(y)[class] over the bins that count. With `when` = "last" only the last real bin of each trial counts.
+    """
+    outputs, states = jax.vmap(lambda xs, dt: net(xs, dt=dt))(batch.inputs, batch.dt)
+    counts = _counting_bins(batch, when)
+    if kind == "cross_entropy":
+        classes = jnp.broadcast_to(batch.targets[:, None], counts.shape)
+        error = optax.softmax_cross_entropy_with_integer_labels(outputs, classes)
+    else:
+        error = jnp.mean((outputs - batch.targets) ** 2, axis=-1)
+    # A bin that does not count may hold anything, infinity included, so it is left out rather than multiplied by zero.
+    total = jnp.sum(jnp.where(counts > 0, error * counts, 0.0))
+    return Losses(total / jnp.maximum(jnp.sum(counts), 1e-9), jnp.mean(states**2))
+
+
+def accuracy(net: Network, batch: Batch, when: str) -> Float[Array, ""]:
+    """The share of the bins that count whose largest output is the trial's class."""
+    outputs = jax.vmap(lambda xs, dt: net(xs, dt=dt).outputs)(batch.inputs, batch.dt)
+    counts = _counting_bins(batch, when)
+    right = jnp.argmax(outputs, axis=-1) == batch.targets[:, None]
+    return jnp.sum(right * counts) / jnp.maximum(jnp.sum(counts), 1e-9)
+
+
+def _counting_bins(batch: Batch, when: str) -> Float[Array, "trials time"]:
+    bins = jnp.arange(batch.inputs.shape[1])
+    counts = batch.mask * (bins < batch.lengths[:, None])
+    if when == "last":
+        counts = (bins == batch.lengths[:, None] - 1).astype(batch.mask.dtype)
+    return counts * batch.weight[:, None]

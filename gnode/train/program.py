@@ -1,0 +1,240 @@
+"""Training as a pure function of (state, hyper-parameters, key, data): it jits, vmaps, shards and resumes.
+
+An epoch is one call on the device. Learning rate, decay, penalties and clipping are values, so that changing them
+compiles nothing; shapes, batch size and the choices in `Plan` are static.
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Bool, Float, Int, PyTree
+
+from gnode.tasks import Task
+from gnode.train import parameters
+from gnode.train.loss import Batch, first_bins, losses, take
+from gnode.train.settings import Settings
+from gnode.types import Key
+
+DIVERGED_GROWTH = 1e6
+"""A loss this many times the first one counts as divergence, as one that is not finite does."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """The static choices of a training program. Two runs with equal plans and shapes share one compilation."""
+
+    batch_size: int
+    shuffle: bool
+    validate: str
+    decay: str
+    loss: str
+    when: str
+
+
+class Hyper(NamedTuple):
+    """The values that may differ between members of a grid without compiling again."""
+
+    lr: Float[Array, "..."]
+    weight_decay: Float[Array, "..."]
+    clip: Float[Array, "..."]
+    penalty: Float[Array, "..."]
+    state_penalty: Float[Array, "..."]
+    patience: Float[Array, "..."]
+
+
+class TrainState(eqx.Module):
+    """Everything that changes during training."""
+
+    params: PyTree
+    optimiser: PyTree
+    best: PyTree
+    best_loss: Float[Array, "..."]
+    best_epoch: Int[Array, "..."]
+    first_loss: Float[Array, "..."]
+    update: Int[Array, "..."]
+    diverged_at: Int[Array, "..."]
+    """The update, counted from 1, at which the loss stopped making sense; 0 if it never did."""
+    stopped: Bool[Array, "..."]
+    """Whether `patience` ran out."""
+
+
+class Metrics(NamedTuple):
+    """What one epoch came to: the mean training loss over its updates, the validation loss, the mean gradient norm."""
+
+    train: Float[Array, "..."]
+    validation: Float[Array, "..."]
+    gradient: Float[Array, "..."]
+
+
+def plan_of(settings: Settings, task: Task) -> Plan:
+    """The static part of settings and task. A batch larger than the training set means the whole set."""
+    batch_size = min(settings.batch_size, len(task.train))
+    return Plan(batch_size, settings.shuffle, settings.validate, settings.decay, task.loss, task.when)
+
+
+def hyper_of(settings: Settings) -> Hyper:
+    """The numeric part of settings."""
+    patience = float("inf") if settings.patience is None else settings.patience
+    values = (settings.lr, settings.weight_decay, settings.clip, settings.penalty, settings.state_penalty, patience)
+    return Hyper(*(jnp.float32(value) for value in values))
+
+
+def start(params: PyTree) -> TrainState:
+    """The state before the first update."""
+    return TrainState(
+        params=params,
+        optimiser=_adam().init(params),
+        best=params,
+        best_loss=jnp.float32(jnp.inf),
+        best_epoch=jnp.int32(0),
+        first_loss=jnp.float32(jnp.inf),
+        update=jnp.int32(0),
+        diverged_at=jnp.int32(0),
+        stopped=jnp.bool_(False),
+    )
+
+
+def run_epoch(
+    state: TrainState,
+    hyper: Hyper,
+    key: Key,
+    epoch: Int[Array, ""],
+    train: Batch,
+    validation: Batch,
+    frozen: PyTree,
+    plan: Plan,
+    bins: int,
+) -> tuple[TrainState, Metrics]:
+    """One pass over the training trials, cut to `bins`, and one look at the validation trials.
+
+    `frozen` is the part of the network that is not trained. `epoch` counts from 1. A member that has diverged or stopped
+    keeps its state.
+    """
+    batches = _minibatches(jax.random.fold_in(key, epoch), train, plan)
+    data = first_bins(train, bins)
+
+    def update(state: TrainState, chosen: tuple[Array, Array]) -> tuple[TrainState, Metrics]:
+        moved, loss, gradient = _update(state, hyper, take(data, *chosen), frozen, plan)
+        if plan.validate == "update":
+            moved, judged = _judge(moved, epoch, validation, frozen, plan)
+        else:
+            judged = jnp.float32(jnp.inf)
+        return moved, Metrics(loss, judged, gradient)
+
+    before = state
+    state, seen = jax.lax.scan(update, state, batches)
+    if plan.validate == "epoch":
+        state, judged = _judge(state, epoch, validation, frozen, plan)
+    else:
+        judged = jnp.min(seen.validation)
+    state = _replace(state, stopped=state.stopped | (epoch - state.best_epoch >= hyper.patience))
+    state = _keep_if(_is_idle(before), before, state)
+    return state, Metrics(jnp.mean(seen.train), judged, jnp.mean(seen.gradient))
+
+
+def evaluate(params: PyTree, frozen: PyTree, batch: Batch, plan: Plan) -> Float[Array, ""]:
+    """The loss of a batch, without penalties."""
+    return losses(eqx.combine(params, frozen), batch, plan.loss, plan.when).loss
+
+
+def _adam() -> optax.GradientTransformation:
+    return optax.scale_by_adam()
+
+
+def _minibatches(key: Key, train: Batch, plan: Plan) -> tuple[Int[Array, "n size"], Float[Array, "n size"]]:
+    """Indices and weights of every minibatch. The last one is filled up with trials of weight 0."""
+    trials = train.inputs.shape[0]
+    order = jax.random.permutation(key, trials) if plan.shuffle else jnp.arange(trials)
+    missing = -trials % plan.batch_size
+    chosen = jnp.concatenate([order, jnp.zeros(missing, order.dtype)])
+    weight = jnp.concatenate([jnp.ones(trials), jnp.zeros(missing)])
+    return chosen.reshape(-1, plan.batch_size), weight.reshape(-1, plan.batch_size)
+
+
+def _update(
+    state: TrainState, hyper: Hyper, batch: Batch, frozen: PyTree, plan: Plan
+) -> tuple[TrainState, Float[Array, ""], Float[Array, ""]]:
+    """One step of AdamW, unless the loss or its gradient makes no sense."""
+    decays = parameters.decayed(state.params)
+
+    def objective(params: PyTree) -> tuple[Float[Array, ""], Float[Array, ""]]:
+        loss, activity = losses(eqx.combine(params, frozen), batch, plan.loss, plan.when)
+        size = sum(jnp.sum(w**2) for w in jax.tree.leaves(eqx.filter(params, decays)))
+        return loss + hyper.penalty * size + hyper.state_penalty * activity, loss
+
+    (_, loss), gradient = jax.value_and_grad(objective, has_aux=True)(state.params)
+    norm = optax.global_norm(gradient)
+    clipped, _ = optax.clip_by_global_norm(hyper.clip).update(gradient, optax.EmptyState())
+    direction, optimiser = _adam().update(clipped, state.optimiser, state.params)
+    decay_per_lr = hyper.weight_decay if plan.decay == "scaled" else hyper.weight_decay / hyper.lr
+    decay = optax.add_decayed_weights(decay_per_lr, mask=decays)
+    direction, _ = decay.update(direction, decay.init(state.params), state.params)
+    step, _ = optax.scale_by_learning_rate(hyper.lr).update(direction, optax.ScaleState())
+
+    first_loss = jnp.where(state.update == 0, loss, state.first_loss)
+    makes_sense = jnp.isfinite(loss) & jnp.isfinite(norm) & (loss <= DIVERGED_GROWTH * jnp.maximum(first_loss, 1e-6))
+    moved = _replace(
+        state,
+        params=optax.apply_updates(state.params, step),
+        optimiser=optimiser,
+        first_loss=first_loss,
+        update=state.update + 1,
+    )
+    marked = _replace(state, diverged_at=jnp.where(state.diverged_at > 0, state.diverged_at, state.update + 1))
+    return _keep_if(makes_sense & (state.diverged_at == 0), moved, marked), loss, norm
+
+
+def _judge(
+    state: TrainState, epoch: Int[Array, ""], validation: Batch, frozen: PyTree, plan: Plan
+) -> tuple[TrainState, Float[Array, ""]]:
+    """Compares with the best so far. A loss that is not a number is never the best."""
+    loss = evaluate(state.params, frozen, validation, plan)
+    better = (loss < state.best_loss) & (state.diverged_at == 0)
+    improved = _replace(state, best=state.params, best_loss=loss, best_epoch=jnp.asarray(epoch, jnp.int32))
+    return _keep_if(better, improved, state), loss
+
+
+def _is_idle(state: TrainState) -> Bool[Array, ""]:
+    return (state.diverged_at > 0) | state.stopped
+
+
+def _keep_if(condition: Bool[Array, ""], yes: TrainState, no: TrainState) -> TrainState:
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
+
+
+def _replace(state: TrainState, **changes: PyTree) -> TrainState:
+    return dataclasses.replace(state, **changes)
+
+
+_TRACES = 0
+
+
+def traces() -> int:
+    """How often an epoch has been traced, and so compiled, in this process."""
+    return _TRACES
+
+
+def _counted_epoch(
+    state: TrainState,
+    hyper: Hyper,
+    key: Key,
+    epoch: Array,
+    train: Batch,
+    validation: Batch,
+    frozen: PyTree,
+    plan: Plan,
+    bins: int,
+) -> tuple[TrainState, Metrics]:
+    global _TRACES
+    _TRACES += 1  # runs while tracing only
+    return run_epoch(state, hyper, key, epoch, train, validation, frozen, plan, bins)
+
+
+run_epoch_compiled = eqx.filter_jit(_counted_epoch, donate="none")
+"""`run_epoch`, compiled once for each combination of shapes, plan and bins, and shared by all runs of the process."""
+
+evaluate_compiled = eqx.filter_jit(evaluate)

@@ -1,0 +1,41 @@
+"""Progress bars: on a terminal or in a notebook by default, silent in a log file."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich import progress
+from rich.console import Console
+
+from gnode.train.loop import Progress
+
+
+def is_wanted(choice: bool | None) -> bool:
+    """What `progress=None` means: a bar where somebody is looking."""
+    return sys.stderr.isatty() if choice is None else choice
+
+
+@contextmanager
+def bar(total: int, done: int, what: str, show: bool, unit: str = "epoch") -> Iterator[Callable[[int, str], None]]:
+    """A bar with a count, a text and the time left. Yields a function that sets (done, text)."""
+    if not show:
+        yield lambda done, text: None
+        return
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(bar_width=24),
+        progress.TextColumn(f"{unit} {{task.completed}}/{{task.total}}"),
+        progress.TextColumn("[cyan]{task.fields[text]}"),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left"),
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), refresh_per_second=4) as display:
+        task = display.add_task(what, total=total, completed=done, text="")
+        yield lambda done, text: display.update(task, completed=done, text=text)
+
+
+def losses_so_far(now: Progress) -> str:
+    """The text beside a training run's bar."""
+    curves = now.curves
+    return f"train {curves['train'][-1]:.4g}  validation {curves['validation'][-1]:.4g}  best {float(now.state.best_loss):.4g}"

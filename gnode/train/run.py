@@ -1,0 +1,142 @@
+"""What training gives back."""
+
+import dataclasses
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array, Float
+
+from gnode import errors, tasks
+from gnode.network import Network
+from gnode.tasks import Task, Trials
+from gnode.train import store, structure
+from gnode.train.loss import Batch, accuracy, losses, to_device
+from gnode.train.settings import Settings
+from gnode.train.store import Curves
+
+STATUSES = {
+    "finished": "all epochs done",
+    "stopped": "no better validation loss for as long as patience allows",
+    "diverged": "the loss stopped making sense",
+    "interrupted": "not finished; it can be resumed",
+}
+
+
+@dataclasses.dataclass
+class Run:
+    """A trained network and how it got there.
+
+    `net` has the best validation loss of the run, `best_loss`, reached in epoch `best_epoch`. `curves` holds the training
+    loss, the validation loss and the gradient norm of every epoch. `status` is one of `STATUSES`; `diverged_at` is the
+    update at which a diverged run did, else None.
+    """
+
+    net: Network
+    settings: Settings
+    curves: Curves
+    best_loss: float
+    best_epoch: int
+    status: str
+    diverged_at: int | None
+    seconds: float
+    folder: Path | None = None
+    config: dict[str, Any] = dataclasses.field(default_factory=dict)
+    _task: Task | None = None
+
+    @cached_property
+    def task(self) -> Task:
+        """The task it was trained on; made again if it was not kept."""
+        if self._task is not None:
+            return self._task
+        stored = self.config.get("task", {})
+        if not stored.get("options"):
+            raise errors.StoreError(
+                f"the task {stored.get('name')!r} of this run was made of arrays in memory and cannot be made again; "
+                f"pass it: gnode.load(folder, task=task)."
+            )
+        return tasks.make(stored["name"], **stored["options"])
+
+    @property
+    def dt(self) -> float:
+        """The length of a bin in seconds."""
+        return self.task.dt
+
+    @cached_property
+    def states(self) -> Float[Array, "trials time state"]:
+        """The states that the best network visits on the validation trials."""
+        return self.net.run(self.task.validation.inputs, dt=self.task.validation.dt).states
+
+    def evaluate(self, trials: Trials | None = None) -> dict[str, float]:
+        """The loss (and for classes the accuracy) of the best network on trials, by default the validation ones."""
+        batch = to_device(self.task.validation if trials is None else trials)
+        found = {"loss": float(_loss(self.net, batch, self.task.loss, self.task.when))}
+        if self.task.loss == "cross_entropy":
+            found["accuracy"] = float(_accuracy(self.net, batch, self.task.when))
+        return found
+
+    def summary(self) -> str:
+        """How it ended, in a sentence."""
+        epochs = len(self.curves["train"])
+        ended = {
+            "finished": f"finished {epochs} epochs",
+            "stopped": f"stopped early after {epochs} epochs",
+            "diverged": f"diverged at update {self.diverged_at} (epoch {epochs})",
+            "interrupted": f"was interrupted after {epochs} of {self.settings.epochs} epochs",
+        }[self.status]
+        if not np.isfinite(self.best_loss):
+            return f"The run {ended}, before any validation loss was found; lower the learning rate or clip the gradient."
+        return f"The run {ended} in {self.seconds:.0f} s; best validation loss {self.best_loss:.4g} in epoch {self.best_epoch}."
+
+
+_loss = eqx.filter_jit(lambda net, batch, kind, when: losses(net, batch, kind, when).loss)
+_accuracy = eqx.filter_jit(accuracy)
+
+
+def load(folder: str | Path, *, like: Network | None = None, task: Task | None = None) -> Run:
+    """A run from its folder, with the best weights it has so far.
+
+    **Arguments:** `like`, a network of the same structure, needed only if it holds classes that are not gnode's; `task`,
+    needed only for `run.task` of a run on arrays that lived in memory.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise errors.StoreError(f"{folder} is not a folder; pass the folder of a run, such as runs/square.")
+    if not (folder / store.CONFIG).exists():
+        raise errors.StoreError(f"{folder} holds no run (no {store.CONFIG} in it).")
+    config = store.read_json(folder / store.CONFIG)
+    net = store.load_weights(folder, structure.rebuild(config["network"]) if like is None else like)
+    ended = store.read_json(folder / store.RESULT) if (folder / store.RESULT).exists() else None
+    curves = _read_curves(folder)
+    if ended is None:
+        validation = curves["validation"]
+        has = validation.size and np.isfinite(validation).any()
+        best = int(np.nanargmin(validation)) if has else -1
+        ended = {
+            "status": "interrupted",
+            "diverged_at": None,
+            "seconds": float("nan"),
+            "best_loss": float(validation[best]) if has else float("inf"),
+            "best_epoch": best + 1,
+        }
+    return Run(
+        net=net, settings=read_settings(config), curves=curves, folder=folder, config=config, _task=task, **ended
+    )
+
+
+def read_settings(config: dict[str, Any]) -> Settings:
+    """The settings in a run's configuration."""
+    return Settings(**config["settings"])
+
+
+def _read_curves(folder: Path) -> Curves:
+    path = folder / store.METRICS
+    if not path.exists():
+        return {name: np.zeros(0) for name in store.METRIC_NAMES}
+    try:
+        rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+        return {name: rows[:, column] for column, name in enumerate(store.METRIC_NAMES, 1)}
+    except (ValueError, IndexError) as problem:
+        raise errors.StoreError(f"{path} is broken and cannot be read ({problem}).") from problem

@@ -1,0 +1,184 @@
+"""A run is a folder of plain files.
+
+| file             | what it holds                                                                        |
+|------------------|--------------------------------------------------------------------------------------|
+| `config.json`    | all that is needed to run it again: task, network, settings, key, versions, commit   |
+| `weights.npz`    | the network with the best validation loss, an array per parameter                    |
+| `metrics.csv`    | one row per epoch                                                                    |
+| `checkpoint.npz` | the whole training state and the metrics so far: what `--resume` starts from         |
+| `result.json`    | how it ended; present only when it has                                               |
+
+Every file is written under another name and then renamed, so a killed process leaves each of them whole.
+"""
+
+import dataclasses
+import json
+import math
+import os
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import PyTree
+
+from gnode import errors
+from gnode.network import Network
+from gnode.tasks import Task
+from gnode.train import structure
+from gnode.train.program import TrainState
+from gnode.train.settings import Settings
+
+CONFIG, WEIGHTS, METRICS, CHECKPOINT, RESULT = (
+    "config.json", "weights.npz", "metrics.csv", "checkpoint.npz", "result.json",
+)
+METRIC_NAMES = ("train", "validation", "gradient")
+Curves = dict[str, np.ndarray]
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a file so that it is there whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary.write_text(text)
+    os.replace(temporary, path)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """JSON, indented, with infinity and NaN as text."""
+    write_text(path, json.dumps(_plain(value), indent=1) + "\n")
+
+
+def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    """An .npz file that is there whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with temporary.open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
+def read_json(path: Path) -> Any:
+    """A JSON file; a missing or broken one is a sentence."""
+    try:
+        return _from_plain(json.loads(path.read_text()))
+    except FileNotFoundError as problem:
+        raise errors.StoreError(f"{path} does not exist.") from problem
+    except (OSError, ValueError) as problem:
+        raise errors.StoreError(f"{path} is broken and cannot be read ({problem}).") from problem
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, np.ndarray | np.generic | jax.Array):
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": repr(value)}
+    return value
+
+
+def _from_plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return float(value["float"]) if set(value) == {"float"} else {k: _from_plain(v) for k, v in value.items()}
+    return [_from_plain(part) for part in value] if isinstance(value, list) else value
+
+
+def environment() -> dict[str, Any]:
+    """Versions, devices and commit: what a number may depend on."""
+    packages = ("gnode", "jax", "jaxlib", "equinox", "diffrax", "optax", "numpy", "scipy")
+    return {
+        "versions": {"python": platform.python_version()} | {name: _version(name) for name in packages},
+        "platform": f"{platform.system()} {platform.machine()}",
+        "devices": [device.device_kind for device in jax.devices()],
+        "commit": _commit(),
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        from gnode import __version__
+
+        return __version__ if package == "gnode" else "not installed"
+
+
+def _commit() -> str | None:
+    """The commit of gnode's own source tree, if it is run from one; '+' marks uncommitted changes."""
+    here = Path(__file__).resolve().parent
+    git = ["git", "-C", str(here)]
+    try:
+        commit = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, timeout=5)
+        changed = subprocess.run([*git, "status", "--porcelain", "--", "."], capture_output=True, text=True, timeout=5)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    if commit.returncode != 0:
+        return None
+    return commit.stdout.strip() + ("+" if changed.stdout.strip() else "")
+
+
+def config(net: Network, task: Task, settings: Settings, key_data: list[int], extra: dict[str, Any]) -> dict[str, Any]:
+    """All that is needed to run it again."""
+    return {
+        "task": {"name": task.name, "options": task.options},
+        "settings": dataclasses.asdict(settings),
+        "key": key_data,
+        "network": structure.describe(net),
+        **extra,
+        **environment(),
+    }
+
+
+def create(folder: Path, config: dict[str, Any], initial: Network) -> None:
+    """Starts a run folder. One that already holds a run is left alone."""
+    if (folder / CONFIG).exists():
+        raise errors.StoreError(
+            f"{folder} already holds a run; choose another folder, or continue that run with --resume {folder}."
+        )
+    if folder.exists() and not folder.is_dir():
+        raise errors.StoreError(f"{folder} is a file, but a run needs a folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_arrays(folder / WEIGHTS, structure.to_arrays(initial))
+        write_json(folder / CONFIG, config)
+    except OSError as problem:
+        raise errors.StoreError(f"cannot write to {folder} ({problem}).") from problem
+
+
+def save(folder: Path, state: TrainState, best: Network, curves: Curves, epoch: int, seconds: float) -> None:
+    """A checkpoint. `checkpoint.npz` alone decides where a run resumes; the other files follow from it."""
+    progress = {f"metrics/{name}": values for name, values in curves.items()}
+    progress |= {"epoch": np.int64(epoch), "seconds": np.float64(seconds)}
+    write_arrays(folder / CHECKPOINT, {f"state{name}": value for name, value in structure.to_arrays(state).items()} | progress)
+    write_arrays(folder / WEIGHTS, structure.to_arrays(best))
+    write_text(folder / METRICS, curves_as_csv(curves))
+
+
+def load_checkpoint(folder: Path, like: TrainState) -> tuple[TrainState, Curves, int, float] | None:
+    """The state, metrics, number of epochs done and seconds spent at the last checkpoint; None if there is none yet."""
+    if not (folder / CHECKPOINT).exists():
+        return None
+    arrays = structure.read_arrays(folder / CHECKPOINT)
+    state_arrays = {name.removeprefix("state"): value for name, value in arrays.items() if name.startswith("state")}
+    state = structure.from_arrays(like, state_arrays, str(folder / CHECKPOINT))
+    curves = {name: arrays[f"metrics/{name}"] for name in METRIC_NAMES}
+    return state, curves, int(arrays["epoch"]), float(arrays["seconds"])
+
+
+def load_weights(folder: Path, like: PyTree) -> PyTree:
+    """The best weights of a run in a network of the same structure."""
+    return structure.from_arrays(like, structure.read_arrays(folder / WEIGHTS), str(folder / WEIGHTS))
+
+
+def curves_as_csv(curves: Curves) -> str:
+    """One row per epoch."""
+    rows = ["epoch," + ",".join(METRIC_NAMES)]
+    columns = [curves[name] for name in METRIC_NAMES]
+    rows += [f"{epoch}," + ",".join(repr(float(value)) for value in row) for epoch, row in enumerate(zip(*columns), 1)]
+    return "\n".join(rows) + "\n"

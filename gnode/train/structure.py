@@ -1,0 +1,103 @@
+"""A network as plain text and plain arrays: what it is made of as JSON, its values as named arrays. No pickle."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import PyTree
+
+from gnode import cells, errors, network, solve
+
+KNOWN_TYPES: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        network.Network,
+        network.Readout,
+        network.FixedState,
+        network.LearnedState,
+        network.AffineState,
+        cells.Gated,
+        cells.Stack,
+        cells.GRU,
+        cells.LSTM,
+        cells.LEM,
+        cells.FixedTimescale,
+        cells.LearnedTimescale,
+        solve.Solver,
+    )
+}
+"""The only classes that a file may name: nothing else is ever built from one."""
+
+
+def describe(value: Any) -> Any:
+    """What a network is made of, as JSON: class names, settings, and shapes in place of arrays.
+
+    >>> describe((1, "tanh"))
+    {'tuple': [1, 'tanh']}
+    """
+    if eqx.is_array(value):
+        return {"array": list(value.shape), "dtype": str(value.dtype)}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: describe(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {"type": type(value).__name__, "fields": fields}
+    if isinstance(value, tuple | list):
+        return {"tuple": [describe(part) for part in value]}
+    return value
+
+
+def rebuild(description: Any) -> Any:
+    """The object that `describe` described, with zeros in its arrays."""
+    if not isinstance(description, dict):
+        return description
+    if "array" in description:
+        return jnp.zeros(tuple(description["array"]), description["dtype"])
+    if "tuple" in description:
+        return tuple(rebuild(part) for part in description["tuple"])
+    name = description["type"]
+    if name not in KNOWN_TYPES:
+        raise errors.StoreError(
+            f"the run uses a class {name!r} that gnode does not have; load it with gnode.load(folder, like=network)."
+        )
+    made = object.__new__(KNOWN_TYPES[name])
+    for field, value in description["fields"].items():
+        object.__setattr__(made, field, rebuild(value))
+    return made
+
+
+def to_arrays(tree: PyTree) -> dict[str, np.ndarray]:
+    """Every array of a tree under the name of its place, such as '.cell.F.W[0]'. Random keys become their numbers."""
+    leaves = jax.tree_util.tree_leaves_with_path(tree)
+    return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
+
+
+def from_arrays(like: PyTree, arrays: dict[str, np.ndarray], source: str) -> PyTree:
+    """The tree `like` with its arrays replaced by those in `arrays`; every one must be there with the right shape."""
+
+    def fill(path: Any, leaf: Any) -> Any:
+        name = jax.tree_util.keystr(path)
+        if name not in arrays:
+            raise errors.StoreError(f"{source} lacks the array {name!r}: it belongs to another network, or is broken.")
+        stored = arrays[name]
+        if stored.shape != leaf.shape:
+            raise errors.StoreError(f"{source}: array {name!r} has shape {stored.shape}, but the network's is {leaf.shape}.")
+        return jnp.asarray(stored, dtype=leaf.dtype)
+
+    return jax.tree_util.tree_map_with_path(fill, like)
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """All arrays of an .npz file."""
+    if not path.is_file():
+        raise errors.StoreError(f"{path} does not exist.")
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return {name: stored[name] for name in stored.files}
+    except (OSError, ValueError, EOFError, KeyError, BadZipFile) as problem:
+        raise errors.StoreError(f"{path} is broken or truncated and cannot be read ({problem}).") from problem
+    except Exception as problem:  # zlib.error and struct.error, by damage inside the archive
+        raise errors.StoreError(f"{path} is damaged and cannot be read ({problem}).") from problem
