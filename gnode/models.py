@@ -1,6 +1,6 @@
 """Whole networks by name: one flat list of settings, as a sweep or a shell command gives them, becomes a `Network`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -37,6 +37,7 @@ def build(
     initial: str = "zeros",
     readout_widths: Sequence[int] = (),
     method: str | Solver | None = None,
+    solver: Mapping[str, Any] | None = None,
     init: str | Initialiser = "glorot_uniform",
     key: Key | int,
     **options: Any,
@@ -44,7 +45,7 @@ def build(
     """The network of that model: `gnode.cells.<model>` with an initial state and a readout.
 
     **Arguments:** `model`, a name from `CELL_OPTIONS`; `inputs`, `outputs`, `state`, the sizes; `initial`,
-    `readout_widths`, `method` as in `Network`; the rest are options of the cell (those that the model does not have are
+    `readout_widths`, `method` as in `Network`; `solver`, further options of `gnode.Solver` (or `method` among them); the rest are options of the cell (those that the model does not have are
     an error).
 
     >>> build("gru", 2, 2, state=6, tau=0.01, key=0).cell.units
@@ -59,5 +60,11 @@ def build(
     key_cell, key_network = jax.random.split(as_key(key))
     cell = CELLS[model](inputs, state, init=init, key=key_cell, **options)
     return Network(
-        cell, outputs, initial=initial, readout_widths=readout_widths, init=init, method=method, key=key_network
+        cell,
+        outputs,
+        initial=initial,
+        readout_widths=readout_widths,
+        init=init,
+        key=key_network,
+        **{"method": method} | dict(solver or {}),
     )

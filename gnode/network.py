@@ -8,6 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from gnode import errors
@@ -84,8 +85,8 @@ def initial_state(kind: str, cell: Cell, rule: Initialiser, key: Key) -> Initial
 class Readout(eqx.Module):
     """y = C phi(... phi(C_1 s + d_1)) + d of what the cell shows: affine without hidden layers, else an MLP."""
 
-    C: tuple[Float[Array, "out in"], ...]
-    d: tuple[Float[Array, " out"], ...]
+    C: tuple[Float[Array, "_ _"], ...]
+    d: tuple[Float[Array, " _"], ...]
     hidden: str = eqx.field(static=True, default="relu")
 
     def __call__(self, s: Float[Array, " units"]) -> Float[Array, " outputs"]:
@@ -149,19 +150,18 @@ class Network(eqx.Module):
 
     def __call__(
         self,
-        xs: Float[Array, "time inputs"],
+        xs: ArrayLike,
         *,
-        dt: float | Float[Array, "..."] | None = None,
-        ts: Float[Array, " edges"] | None = None,
+        dt: ArrayLike | None = None,
+        ts: ArrayLike | None = None,
     ) -> Trajectory:
-        """Runs one trial; `dt` or `ts` as in `gnode.solve.rollout`. For a batch use `run` or `jax.vmap`."""
+        """Runs one trial (time x inputs); `dt` or `ts` as in `gnode.solve.rollout`. For a batch use `run` or `jax.vmap`."""
+        xs = jnp.asarray(xs)
         states = rollout(self.cell, xs, self.initial(xs[0]), dt=dt, ts=ts, method=self.solver)
         return Trajectory(self.read(states), states)
 
-    def run(
-        self, xs: Float[Array, "batch time inputs"], *, dt: float | Float[Array, "..."], h0: Array | None = None
-    ) -> Trajectory:
-        """Runs a batch of trials, compiled; `dt` one number, or batch x time. `h0` replaces the network's own start."""
+    def run(self, xs: ArrayLike, *, dt: ArrayLike, h0: ArrayLike | None = None) -> Trajectory:
+        """Runs a batch of trials (batch x time x inputs), compiled; `dt` one number, or batch x time. `h0` replaces the network's own start."""
         xs = jnp.asarray(xs)
         if xs.ndim != 3 or xs.shape[-1] != self.cell.inputs:
             raise errors.ArgumentError(f"xs has shape {xs.shape}, but must be (batch, time, {self.cell.inputs}).")

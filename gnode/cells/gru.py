@@ -29,9 +29,9 @@ class GRU(Cell):
     | c_n              | `c`   | N      |              |
     """
 
-    W: Float[Array, "3*units units"]
-    U: Float[Array, "3*units inputs"]
-    b: Float[Array, " 3*units"]
+    W: Float[Array, "rows units"]
+    U: Float[Array, "rows inputs"]
+    b: Float[Array, " rows"]
     c: Float[Array, " units"]
     timescale: Timescale
     inputs: int = eqx.field(static=True)

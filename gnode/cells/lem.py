@@ -30,12 +30,12 @@ class LEM(Cell):
     | U_1, U_2, b_1, b_2   | `U_gate`, `b_gate` | | likewise |
     """
 
-    W: Float[Array, "2*units units"]
-    U: Float[Array, "2*units inputs"]
-    b: Float[Array, " 2*units"]
-    W_gate: Float[Array, "2*units units"] | None
-    U_gate: Float[Array, "2*units inputs"] | None
-    b_gate: Float[Array, " 2*units"] | None
+    W: Float[Array, "rows units"]
+    U: Float[Array, "rows inputs"]
+    b: Float[Array, " rows"]
+    W_gate: Float[Array, "rows units"] | None
+    U_gate: Float[Array, "rows inputs"] | None
+    b_gate: Float[Array, " rows"] | None
     timescale: Timescale
     inputs: int = eqx.field(static=True)
     units: int = eqx.field(static=True)

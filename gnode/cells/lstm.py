@@ -30,9 +30,9 @@ class LSTM(Cell):
     | b_i, b_f, b_g, b_o    | `b`   | 4N     | in this order |
     """
 
-    W: Float[Array, "4*units units"]
-    U: Float[Array, "4*units inputs"]
-    b: Float[Array, " 4*units"]
+    W: Float[Array, "rows units"]
+    U: Float[Array, "rows inputs"]
+    b: Float[Array, " rows"]
     timescale: Timescale
     inputs: int = eqx.field(static=True)
     units: int = eqx.field(static=True)

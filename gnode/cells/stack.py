@@ -27,9 +27,9 @@ class Stack(eqx.Module):
     | phi     | `final`      | a name        |
     """
 
-    W: tuple[Float[Array, "out in"], ...]
+    W: tuple[Float[Array, "_ _"], ...]
     U: Float[Array, "first inputs"]
-    b: tuple[Float[Array, " out"], ...]
+    b: tuple[Float[Array, " _"], ...]
     hidden: str = eqx.field(static=True)
     final: str = eqx.field(static=True)
     activate_state: bool = eqx.field(static=True, default=False)

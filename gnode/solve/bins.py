@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import diffrax
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -39,9 +40,11 @@ def _input_at(bin: Bin, share: Array | float, solver: Solver) -> Input:
 
 def _euler(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
     step = bin[2] / solver.substeps
-    for substep in range(solver.substeps):
-        h = h + step * cell.vector_field(h, _input_at(bin, substep / solver.substeps, solver))
-    return h
+
+    def substep(index: Array | int, h: State) -> State:
+        return h + step * cell.vector_field(h, _input_at(bin, index / solver.substeps, solver))
+
+    return _repeat(solver.substeps, substep, h)
 
 
 def _forward_backward_euler(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
@@ -50,12 +53,19 @@ def _forward_backward_euler(cell: Cell, h: State, bin: Bin, solver: Solver) -> S
             f"method 'forward_backward_euler' needs a cell with two blocks of state (such as lem), and "
             f"{type(cell).__name__} has one; use method 'euler'."
         )
+    first, second = cell.blocks
     step = bin[2] / solver.substeps
-    for substep in range(solver.substeps):
-        x = _input_at(bin, substep / solver.substeps, solver)
-        for block in cell.blocks:  # the second block sees the first one's new value
-            h = h.at[block].add(step * cell.vector_field(h, x)[block])
-    return h
+
+    def substep(index: Array | int, h: State) -> State:
+        x = _input_at(bin, index / solver.substeps, solver)
+        h = h.at[first].add(step * cell.vector_field(h, x)[first])
+        return h.at[second].add(step * cell.vector_field(h, x)[second])  # sees the first block's new value
+
+    return _repeat(solver.substeps, substep, h)
+
+
+def _repeat(times: int, body: Callable[[Array | int, State], State], h: State) -> State:
+    return body(0, h) if times == 1 else jax.lax.fori_loop(0, times, body, h)
 
 
 class _RK4(diffrax.AbstractERK):
@@ -91,19 +101,16 @@ def _diffrax(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
         cell, bin = args
         return bin[2] * cell.vector_field(h, _input_at(bin, share, solver))
 
-    adaptive = solver.method in ADAPTIVE
-    if adaptive:
+    if solver.method in ADAPTIVE:
         stepping = diffrax.PIDController(rtol=solver.rtol, atol=solver.atol)
         first_step, max_steps = 1.0, solver.max_steps
+    else:  # one step to spare, should the shares of the bin not add up to 1 exactly
+        stepping = diffrax.ConstantStepSize()
+        first_step, max_steps = 1.0 / solver.substeps, solver.substeps + 1
+    if solver.adjoint == "optimise_then_discretise":
+        adjoint = diffrax.BacksolveAdjoint(solver=_diffrax_solver(solver), stepsize_controller=stepping)
     else:
-        stepping = diffrax.StepTo(ts=jnp.linspace(0.0, 1.0, solver.substeps + 1))
-        first_step, max_steps = None, solver.substeps
-    backsolve = solver.adjoint == "optimise_then_discretise"
-    adjoint = (
-        diffrax.BacksolveAdjoint(solver=_diffrax_solver(solver), stepsize_controller=stepping)
-        if backsolve
-        else diffrax.RecursiveCheckpointAdjoint()
-    )
+        adjoint = diffrax.RecursiveCheckpointAdjoint()
     solution = diffrax.diffeqsolve(
         diffrax.ODETerm(field),
         _diffrax_solver(solver),

@@ -3,9 +3,11 @@
 import math
 from collections.abc import Callable
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from gnode import errors
@@ -16,11 +18,11 @@ from gnode.solve.solver import Solver
 
 def rollout(
     cell: Cell,
-    xs: Float[Array, "time inputs"],
-    h0: Float[Array, " state"],
+    xs: ArrayLike,
+    h0: ArrayLike,
     *,
-    dt: float | Float[Array, "..."] | None = None,
-    ts: Float[Array, " edges"] | None = None,
+    dt: ArrayLike | None = None,
+    ts: ArrayLike | None = None,
     method: str | Solver | None = None,
     **options,
 ) -> Float[Array, "time state"]:
@@ -50,6 +52,11 @@ def rollout(
     xs, h0 = jnp.asarray(xs), jnp.asarray(h0)
     _check_shapes(cell, xs, h0)
     steps = _bin_lengths(xs.shape[0], dt, ts).astype(h0.dtype)
+    return _integrate(cell, xs, h0, steps, solver)
+
+
+@eqx.filter_jit  # so that calling rollout outside a compiled function does not compile anew each time
+def _integrate(cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver) -> Float[Array, "time state"]:
     ends = jnp.concatenate([xs[1:], xs[-1:]]) if solver.interpolation == "linear" else xs
 
     def step(h: State, bin: Bin) -> tuple[State, State]:
@@ -107,7 +114,7 @@ def _check_shapes(cell: Cell, xs: Array, h0: Array) -> None:
         raise errors.ArgumentError(f"xs holds {xs[bin, channel]} at bin {bin}, input {channel}; fill missing values first.")
 
 
-def _bin_lengths(time: int, dt: float | Array | None, ts: Array | None) -> Float[Array, " time"]:
+def _bin_lengths(time: int, dt: ArrayLike | None, ts: ArrayLike | None) -> Float[Array, " time"]:
     if (dt is None) == (ts is None):
         raise errors.ArgumentError("pass either dt (the length of the bins) or ts (their edges), not both and not neither.")
     if ts is not None:

@@ -1,0 +1,5 @@
+"""python -m gnode is the gnode command."""
+
+from gnode.cli import main
+
+main()

@@ -1,0 +1,58 @@
+"""Pictures of training: what a network does on a trial, and how its losses fell."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.figure import Figure
+
+from gnode import errors
+from gnode.plots.style import colour, new_figure
+
+Series = Float[np.ndarray, "time channels"]
+
+
+def example_trial(inputs: Series, outputs: Series, targets: Series | None = None, dt: float = 1.0) -> Figure:
+    """One trial, a row per channel: input in black, target as a pale band, output in colour.
+
+    **Arguments:** `inputs`, `outputs`, `targets`: time x channels; `dt` the length of a bin in seconds.
+    """
+    inputs, outputs = np.asarray(inputs), np.asarray(outputs)
+    if inputs.ndim != 2 or outputs.ndim != 2 or len(inputs) != len(outputs):
+        raise errors.ArgumentError(
+            f"inputs and outputs have shapes {inputs.shape} and {outputs.shape}, but must be (time, channels) of one trial."
+        )
+    rows = max(inputs.shape[1], outputs.shape[1])
+    time = (np.arange(len(inputs)) + 1) * dt
+    figure, axes = new_figure(5.2, 0.5 + 1.15 * rows, rows, 1, sharex=True)
+    for channel, axis in enumerate(axes):
+        if targets is not None and channel < np.shape(targets)[1]:
+            axis.step(time, np.asarray(targets)[:, channel], where="mid", color="0.82", lw=4, label="target")
+        if channel < inputs.shape[1]:
+            axis.step(time, inputs[:, channel], where="mid", color="black", lw=1, label="input")
+        if channel < outputs.shape[1]:
+            axis.plot(time, outputs[:, channel], color=colour(channel), lw=1.6, label="output")
+        axis.set_ylabel(f"Channel {channel + 1}")
+        axis.margins(x=0.01, y=0.12)
+    axes[-1].set_xlabel("Time (s)")
+    # Above the axes, where no trace can run through it.
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=3)
+    return figure
+
+
+def loss_curves(
+    curves: Mapping[str, Float[np.ndarray, " epochs"]], colours: Sequence[str] | None = None, ylabel: str = "Loss"
+) -> Figure:
+    """Losses against epochs on a logarithmic scale, one line per entry, its name beside it in the legend."""
+    if not curves:
+        raise errors.ArgumentError("curves is empty: there is nothing to draw.")
+    figure, (axis,) = new_figure(4.4, 3.0)
+    for index, (name, values) in enumerate(curves.items()):
+        line_colour = colours[index] if colours else colour(index)
+        axis.plot(np.arange(1, len(values) + 1), values, color=line_colour, lw=1.3, label=name)
+    axis.set_yscale("log")
+    axis.set_xlabel("Epoch")
+    axis.set_ylabel(ylabel)
+    figure.legend(loc="outside right upper")
+    return figure

@@ -1,0 +1,15 @@
+"""Every test runs with the shapes in the signatures checked."""
+
+import jax
+import pytest
+from jaxtyping import install_import_hook
+
+with install_import_hook("gnode", "shapes_only.check"):
+    import gnode  # noqa: F401
+
+
+@pytest.fixture
+def x64():
+    """float64 inside the test, as the analysis rooms use it."""
+    with jax.enable_x64(True):
+        yield
