@@ -4,7 +4,6 @@ import dataclasses
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int, Num
 
 from gnode import errors
 
@@ -23,11 +22,11 @@ class Trials:
     - `lengths`: the number of bins of each trial that are real; all if not given.
     """
 
-    inputs: Float[np.ndarray, "trials time inputs"]
-    targets: Num[np.ndarray, "trials ..."]
-    dt: float | Float[np.ndarray, "trials time"]
-    mask: Float[np.ndarray, "trials time"] = None  # type: ignore[assignment]
-    lengths: Int[np.ndarray, " trials"] = None  # type: ignore[assignment]
+    inputs: np.ndarray
+    targets: np.ndarray
+    dt: float | np.ndarray
+    mask: np.ndarray = None  # type: ignore[assignment]
+    lengths: np.ndarray = None  # type: ignore[assignment]
 
     def __post_init__(self):
         inputs, targets = np.asarray(self.inputs), np.asarray(self.targets)

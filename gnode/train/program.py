@@ -167,7 +167,7 @@ def _update(
         return loss + hyper.penalty * size + hyper.state_penalty * activity, loss
 
     (_, loss), gradient = jax.value_and_grad(objective, has_aux=True)(state.params)
-    norm = optax.global_norm(gradient)
+    norm = optax.tree.norm(gradient)
     clipped, _ = optax.clip_by_global_norm(hyper.clip).update(gradient, optax.EmptyState())
     direction, optimiser = _adam().update(clipped, state.optimiser, state.params)
     decay_per_lr = hyper.weight_decay if plan.decay == "scaled" else hyper.weight_decay / hyper.lr

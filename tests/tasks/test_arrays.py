@@ -1,0 +1,75 @@
+"""A user's own arrays as a task."""
+
+import numpy as np
+import pytest
+
+from gnode import tasks
+from gnode.errors import ArgumentError
+from gnode.tasks import arrays
+
+X, Y = np.random.default_rng(0).normal(size=(20, 5, 2)), np.random.default_rng(1).normal(size=(20, 5, 1))
+
+
+def test_every_trial_lands_in_one_part():
+    task = arrays(X, Y, 0.1, validation=0.2, test=0.3)
+    parts = [task.train, task.validation, task.test]
+    assert [len(part) for part in parts] == [10, 4, 6]
+    firsts = np.concatenate([part.inputs[:, 0, 0] for part in parts])
+    np.testing.assert_allclose(np.sort(firsts), np.sort(X[:, 0, 0].astype(np.float32)))
+
+
+def test_whole_numbers_are_classes():
+    task = arrays(X, np.arange(20) % 4, 0.1)
+    assert (task.loss, task.when, task.outputs) == ("cross_entropy", "last", 4)
+
+
+def test_a_target_that_does_not_count_may_be_missing():
+    mask = np.ones((20, 5))
+    mask[3, 2] = 0
+    missing = Y.copy()
+    missing[3, 2] = np.nan
+    assert np.isfinite(arrays(X, missing, 0.1, mask=mask).train.targets).all()
+    with pytest.raises(ArgumentError, match="targets holds nan at trial 3, bin 2"):
+        arrays(X, missing, 0.1)
+
+
+def test_a_file_of_arrays(tmp_path):
+    np.savez(tmp_path / "mine.npz", inputs=X, targets=Y, dt=0.1)
+    task = tasks.make(str(tmp_path / "mine.npz"), validation=0.25)
+    assert task.train.inputs.shape == (15, 5, 2)
+    again = tasks.make(task.name, **task.options)
+    np.testing.assert_array_equal(task.train.inputs, again.train.inputs)
+
+
+@pytest.mark.parametrize(
+    ("action", "word"),
+    [
+        (lambda: arrays(X[0], Y, 0.1), r"inputs has shape \(5, 2\)"),
+        (lambda: arrays(X, Y[:, :4], 0.1), "to match inputs"),
+        (lambda: arrays(np.where(X > 2, np.inf, X), Y, 0.1), "inputs holds inf"),
+        (lambda: arrays(X, Y, -0.1), "dt is -0.1"),
+        (lambda: arrays(X, Y, np.ones((20, 4))), "dt has shape"),
+        (lambda: arrays(X, Y, 0.1, validation=1.0), "leave 0 to train on"),
+        (lambda: arrays(X, Y, 0.1, mask=np.ones(5)), "mask has shape"),
+        (lambda: arrays(X, Y, 0.1, lengths=np.full(20, 6)), "lengths must hold"),
+        (lambda: arrays(X, np.arange(20), 0.1, outputs=3), "classes must be from 0 to 2"),
+        (lambda: tasks.make("nowhere.npz"), "does not exist"),
+    ],
+)
+def test_bad_arrays(action, word):
+    with pytest.raises(ArgumentError, match=word):
+        action()
+
+
+def test_broken_files(tmp_path):
+    path = tmp_path / "broken.npz"
+    np.savez(path, inputs=X, targets=Y, dt=0.1)
+    path.write_bytes(path.read_bytes()[:700])
+    with pytest.raises(ArgumentError, match=r"broken|cannot be read"):
+        tasks.make(str(path))
+    np.savez(path, inputs=X, dt=0.1)
+    with pytest.raises(ArgumentError, match="lacks the array 'targets'"):
+        tasks.make(str(path))
+    np.savez(path, inputs=X, targets=Y)
+    with pytest.raises(ArgumentError, match="holds no 'dt'"):
+        tasks.make(str(path))
