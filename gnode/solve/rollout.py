@@ -79,8 +79,13 @@ def as_solver(cell: Cell, method: str | Solver | None, options: dict) -> Solver:
 Step = Callable[[State, Bin], tuple[State, State]]
 
 
+UNROLL = {"cpu": 1, "gpu": 10}
+"""Bins per turn of the compiled loop. On a GPU each turn costs a round of kernel launches, so few long turns win."""
+
+
 def _plain_scan(step: Step, h0: State, bins: Bin) -> Float[Array, "time state"]:
-    return jax.lax.scan(step, h0, bins)[1]
+    unroll = min(UNROLL.get(jax.default_backend(), 1), bins[0].shape[0])
+    return jax.lax.scan(step, h0, bins, unroll=unroll)[1]
 
 
 def _checkpointed_scan(step: Step, h0: State, bins: Bin) -> Float[Array, "time state"]:

@@ -54,6 +54,8 @@ def fit(
     for name in settings:
         errors.one_of("a setting of fit", name, Settings.__dataclass_fields__)
     problem = loop.pose(net, task, Settings(**settings), as_key(key))
+    if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(problem.params)):
+        raise errors.ArgumentError("the network holds weights that are not finite; draw it again.")
     config = store.config(net, task, problem.settings, np.asarray(jax.random.key_data(problem.key)).tolist(), extra_config or {})
     if out is None:
         return _train(problem, task, loop.begin(problem), 0.0, None, config, progress, checkpoint_seconds)
@@ -124,7 +126,7 @@ def _train(
             latest = loop.train(problem, done, after_epoch)
         finally:  # also by Ctrl-C: what was learned is kept
             checkpoint()
-    result = summarise(problem, latest, elapsed())
+    result = loop.summarise(problem, latest, elapsed())
     if folder is not None:
         store.write_json(folder / store.RESULT, result)
     return Run(
@@ -136,17 +138,3 @@ def _train(
         _task=task,
         **result,
     )
-
-
-def summarise(problem: Problem, done: Progress, seconds: float) -> dict[str, Any]:
-    """How a run ended, as `result.json` holds it."""
-    state = done.state
-    diverged_at = int(state.diverged_at)
-    unfinished = "finished" if done.epoch >= problem.settings.epochs else "interrupted"
-    return {
-        "status": "diverged" if diverged_at else "stopped" if bool(state.stopped) else unfinished,
-        "best_loss": float(state.best_loss),
-        "best_epoch": int(state.best_epoch),
-        "diverged_at": diverged_at or None,
-        "seconds": seconds,
-    }

@@ -2,10 +2,9 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
@@ -69,8 +68,6 @@ def pose(net: Network, task: Task, settings: Settings, key: Key, data: Data | No
     if net.outputs != task.outputs:
         raise errors.ArgumentError(f"the network has {net.outputs} outputs, but task {task.name} needs {task.outputs}.")
     params, frozen = parameters.split(net)
-    if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(params)):
-        raise errors.ArgumentError("the network holds weights that are not finite; draw it again.")
     return Problem(
         params=params,
         frozen=frozen,
@@ -101,6 +98,20 @@ def is_over(problem: Problem, progress: Progress) -> bool:
     """Whether nothing is left to do."""
     state = progress.state
     return progress.epoch >= problem.settings.epochs or bool(state.stopped) or int(state.diverged_at) > 0
+
+
+def summarise(problem: Problem, done: Progress, seconds: float) -> dict[str, Any]:
+    """How a run ended, as `result.json` holds it."""
+    state = done.state
+    diverged_at = int(state.diverged_at)
+    unfinished = "finished" if done.epoch >= problem.settings.epochs else "interrupted"
+    return {
+        "status": "diverged" if diverged_at else "stopped" if bool(state.stopped) else unfinished,
+        "best_loss": float(state.best_loss),
+        "best_epoch": int(state.best_epoch),
+        "diverged_at": diverged_at or None,
+        "seconds": seconds,
+    }
 
 
 def _next_epoch(problem: Problem, progress: Progress) -> Progress:

@@ -5,7 +5,7 @@ compiles nothing; shapes, batch size and the choices in `Plan` are static.
 """
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -210,31 +210,22 @@ def _replace(state: TrainState, **changes: PyTree) -> TrainState:
     return dataclasses.replace(state, **changes)
 
 
-_TRACES = 0
+_traces = 0
 
 
 def traces() -> int:
     """How often an epoch has been traced, and so compiled, in this process."""
-    return _TRACES
+    return _traces
 
 
-def _counted_epoch(
-    state: TrainState,
-    hyper: Hyper,
-    key: Key,
-    epoch: Array,
-    train: Batch,
-    validation: Batch,
-    frozen: PyTree,
-    plan: Plan,
-    bins: int,
-) -> tuple[TrainState, Metrics]:
-    global _TRACES
-    _TRACES += 1  # runs while tracing only
-    return run_epoch(state, hyper, key, epoch, train, validation, frozen, plan, bins)
+def count_trace() -> None:
+    """Called in the body of a compiled function, so it runs while tracing only."""
+    global _traces
+    _traces += 1
 
 
-run_epoch_compiled = eqx.filter_jit(_counted_epoch, donate="none")
-"""`run_epoch`, compiled once for each combination of shapes, plan and bins, and shared by all runs of the process."""
-
-evaluate_compiled = eqx.filter_jit(evaluate)
+@eqx.filter_jit
+def run_epoch_compiled(*arguments: Any) -> tuple[TrainState, Metrics]:
+    """`run_epoch`, compiled once for each combination of shapes, plan and bins, and shared by all runs of the process."""
+    count_trace()
+    return run_epoch(*arguments)

@@ -23,7 +23,7 @@ def bar(total: int, done: int, what: str, show: bool, unit: str = "epoch") -> It
         return
     columns = (
         progress.TextColumn("{task.description}"),
-        progress.BarColumn(bar_width=24),
+        progress.BarColumn(bar_width=14),
         progress.TextColumn(f"{unit} {{task.completed}}/{{task.total}}"),
         progress.TextColumn("[cyan]{task.fields[text]}"),
         progress.TimeElapsedColumn(),

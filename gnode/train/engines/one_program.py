@@ -1,0 +1,180 @@
+"""On an accelerator: a whole group as one program along a leading axis of members, spread over all devices."""
+
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, PyTree
+
+from gnode import errors
+from gnode.tasks import Task
+from gnode.train import loop, member, program, store, structure
+from gnode.train.engines.threads import Deliver, Tick
+from gnode.train.grid import Grid, Group, TaskCache
+from gnode.train.loop import Data, Problem, Progress
+from gnode.train.loss import losses
+from gnode.train.store import METRIC_NAMES
+
+CHECKPOINT_SECONDS = 30.0
+MEMORY_SHARE = 0.6
+"""How much of a device's memory a group may be planned to fill: compilers need room of their own."""
+
+
+def train_as_one(
+    grid: Grid, todo: Sequence[int], tasks: TaskCache, deliver: Deliver, tick: Tick, folder: Path | None = None
+) -> None:
+    """Trains each group as one program along a leading axis of members, over all devices."""
+    wanted = set(todo)
+    for group in grid.groups:
+        left = [index for index in group.members if index in wanted]
+        if left:
+            size = chunk_size(group, tasks(group.settings), len(left))
+            for chunk in Group(tuple(left), group.settings).chunks(size):
+                _train_chunk(grid, chunk, size, tasks, deliver, tick, folder)
+
+
+def chunk_size(group: Group, task: Task, members: int) -> int:
+    """How many members fit into the devices' memory, in equal pieces and a multiple of the number of devices."""
+    devices = jax.device_count()
+    limits = [(device.memory_stats() or {}).get("bytes_limit") for device in jax.devices()]
+    most = members
+    if all(limits):
+        fitting = int(MEMORY_SHARE * min(limits) / member_bytes(group, task)) * devices  # type: ignore[type-var]
+        if fitting < 1:
+            raise errors.ArgumentError("one member alone needs more memory than a device has; use memory='checkpoint'.")
+        most = min(members, fitting)
+    pieces = -(-members // most)
+    size = -(-members // pieces)
+    return -(-size // devices) * devices if size >= devices else size
+
+
+def member_bytes(group: Group, task: Task) -> int:
+    """What training one member of the group keeps in memory: its values, the optimiser's, and the backward pass's."""
+    problem = eqx.filter_eval_shape(_posed_arrays, group.settings, task)
+    values, residuals = (sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(part)) for part in problem)
+    copies = 6  # weights, gradient, two moments, best weights, and the update being made
+    return copies * values + residuals
+
+
+def _posed_arrays(settings: dict[str, Any], task: Task) -> tuple[PyTree, PyTree]:
+    """A member's trained values, and what its backward pass keeps for one minibatch. Only ever traced."""
+    problem = member.pose(settings, task, Data(*(loop.to_device(part) for part in (task.train, task.validation))))
+    size = problem.plan.batch_size
+    batch = problem.data.train._replace(**{name: getattr(problem.data.train, name)[:size] for name in problem.data.train._fields})
+
+    def loss(params: PyTree) -> Array:
+        return losses(problem.network(params), batch, problem.plan.loss, problem.plan.when).loss
+
+    return problem.params, jax.vjp(loss, problem.params)[1]
+
+
+@eqx.filter_jit
+def _run_group_epoch(
+    state: PyTree, hyper: PyTree, keys: Array, epoch: Array, data: Data, frozen: PyTree, plan: program.Plan, bins: int
+) -> tuple[PyTree, program.Metrics]:
+    program.count_trace()
+
+    def one(state: PyTree, hyper: PyTree, key: Array, frozen: PyTree) -> tuple[PyTree, program.Metrics]:
+        return program.run_epoch(state, hyper, key, epoch, data.train, data.validation, frozen, plan, bins)
+
+    return jax.vmap(one)(state, hyper, keys, frozen)
+
+
+def _train_chunk(
+    grid: Grid, chunk: tuple[int, ...], size: int, tasks: TaskCache, deliver: Deliver, tick: Tick, folder: Path | None
+) -> None:
+    began = time.monotonic()
+    members = grid.members
+    task = tasks(members[chunk[0]])
+    data = loop.on_device(task)
+    problems = [member.pose(members[index], task, data) for index in chunk]
+    first = problems[0]
+    padded = problems + [first] * (size - len(problems))  # the last piece of a group is filled up: one shape, one compilation
+    hyper, keys, frozen = (_stack([getattr(p, part) for p in padded]) for part in ("hyper", "key", "frozen"))
+    state = _stack([loop.begin(p).state for p in padded])
+    checkpoint = None if folder is None else _Checkpoint(folder, chunk)
+    state, curves, epoch = checkpoint.load(state) if checkpoint else (state, [], 0)
+    tick(epoch * len(chunk))
+    state, hyper, keys, frozen = _over_devices((state, hyper, keys, frozen), size)
+    while epoch < first.settings.epochs and not _all_idle(state, len(chunk)):
+        bins = first.settings.stage_bins(epoch, first.bins)
+        epoch += 1
+        state, metrics = _run_group_epoch(state, hyper, keys, jnp.int32(epoch), data, frozen, first.plan, bins)
+        curves.append(np.stack([np.asarray(values, np.float64) for values in metrics]))
+        tick(len(chunk))
+        if checkpoint:
+            checkpoint.save_if_due(state, curves, epoch)
+    tick((first.settings.epochs - epoch) * len(chunk))
+    seconds = (time.monotonic() - began) / len(chunk)
+    for position, (index, problem) in enumerate(zip(chunk, problems)):
+        done = _progress_of(position, state, np.array(curves), problem)
+        deliver(member.outcome(index, members[index], task, problem, done, seconds))
+    if checkpoint:
+        checkpoint.remove()
+
+
+def _progress_of(position: int, state: PyTree, curves: np.ndarray, problem: Problem) -> Progress:
+    """One member's share of a group. Its curves end where it stopped or diverged, as they do when it runs alone."""
+    own = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)[position]), state)
+    epochs = len(curves)
+    updates = -(-problem.data.train.inputs.shape[0] // problem.plan.batch_size)
+    if int(own.diverged_at) > 0:
+        epochs = (int(own.diverged_at) - 1) // updates + 1
+    elif bool(own.stopped):
+        patience = int(problem.settings.patience or 0)
+        epochs = int(own.best_epoch) + patience
+    return Progress(own, {name: curves[:epochs, i, position] for i, name in enumerate(METRIC_NAMES)}, epochs)
+
+
+def _all_idle(state: PyTree, real: int) -> bool:
+    idle = np.asarray(state.stopped) | (np.asarray(state.diverged_at) > 0)
+    return bool(idle[:real].all())
+
+
+def _stack(trees: Sequence[PyTree]) -> PyTree:
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
+
+
+def _over_devices(trees: PyTree, size: int) -> PyTree:
+    """The leading axis spread over all devices, if it can be."""
+    devices = jax.devices()
+    if len(devices) == 1 or size % len(devices):
+        return trees
+    mesh = jax.sharding.Mesh(np.array(devices), ("members",))
+    placement = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("members"))
+    return jax.tree.map(lambda leaf: jax.device_put(leaf, placement), trees)
+
+
+class _Checkpoint:
+    """The state of a group in training, so that a killed sweep loses half a minute and not an hour."""
+
+    def __init__(self, folder: Path, chunk: Iterable[int]):
+        members = tuple(chunk)
+        self._path = folder / "groups" / f"{members[0]:04d}-{len(members)}.npz"
+        self._members = np.array(members)
+        self._last = time.monotonic()
+
+    def load(self, like: PyTree) -> tuple[PyTree, list[np.ndarray], int]:
+        if not self._path.exists():
+            return like, [], 0
+        arrays = structure.read_arrays(self._path)
+        if not np.array_equal(arrays.get("members", ()), self._members):
+            return like, [], 0
+        stored = {name.removeprefix("state"): value for name, value in arrays.items() if name.startswith("state")}
+        return structure.from_arrays(like, stored, str(self._path)), list(arrays["curves"]), len(arrays["curves"])
+
+    def save_if_due(self, state: PyTree, curves: list[np.ndarray], epoch: int) -> None:
+        if time.monotonic() - self._last < CHECKPOINT_SECONDS:
+            return
+        self._path.parent.mkdir(exist_ok=True)
+        arrays = {f"state{name}": value for name, value in structure.to_arrays(state).items()}
+        store.write_arrays(self._path, arrays | {"curves": np.array(curves), "members": self._members})
+        self._last = time.monotonic()
+
+    def remove(self) -> None:
+        self._path.unlink(missing_ok=True)

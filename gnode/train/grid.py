@@ -1,0 +1,114 @@
+"""A grid of runs: axes over anything that a run is made of, its members, and the groups that share a compilation."""
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from gnode import errors
+from gnode.tasks import Task
+from gnode.train import spec
+
+VALUES = ("lr", "weight_decay", "clip", "penalty", "state_penalty", "patience", "seed", "tau", "init", "bias_std")
+"""Settings that are numbers to a compiled program (or that only fill its arrays): they never compile anything anew."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """A task and axes: settings (see `gnode.train.spec.OPTIONS`) with all the values that each is to take.
+
+    >>> grid = Grid.over("flipflop-variable", model=["rnn", "gnode"], lr=[1e-3, 1e-2], widths=(50, 50))
+    >>> len(grid.members), len(grid.groups)
+    (4, 2)
+    """
+
+    task: str
+    axes: dict[str, tuple[Any, ...]]
+
+    @classmethod
+    def over(cls, task: str, **settings: Any) -> "Grid":
+        """A grid: a list is an axis, anything else (also a tuple) is one value for all members."""
+        axes = {name: tuple(value) if isinstance(value, list) else (value,) for name, value in settings.items()}
+        for name, values in axes.items():
+            errors.one_of("setting", name, spec.OPTIONS)
+            if not values:
+                raise errors.ArgumentError(f"{name} is an empty list, but an axis needs at least one value.")
+        return cls(task, axes)
+
+    @property
+    def members(self) -> list[dict[str, Any]]:
+        """Every combination, with defaults filled in and without settings that a model does not have.
+
+        Combinations that come out equal (an RNN with two sets of widths) are one member.
+        """
+        seen: dict[str, dict[str, Any]] = {}
+        for values in itertools.product(*self.axes.values()):
+            member = spec.with_defaults(self.task, dict(zip(self.axes, values)), drop_unused=True)
+            seen.setdefault(repr(sorted(member.items())), member)
+        return list(seen.values())
+
+    @property
+    def groups(self) -> list["Group"]:
+        """Members of equal shapes, those with the most updates first so that none is left over at the end."""
+        found: dict[str, list[int]] = {}
+        members = self.members
+        for index, member in enumerate(members):
+            found.setdefault(shape_of(member), []).append(index)
+        groups = [Group(tuple(indices), members[indices[0]]) for indices in found.values()]
+        return sorted(groups, key=lambda group: group.settings.get("batch_size", spec.Settings.batch_size))
+
+    def varying(self) -> list[str]:
+        """The settings that differ between members."""
+        members = self.members
+        names = [name for name in spec.OPTIONS if any(name in member for member in members)]
+        return [name for name in names if len({repr(member.get(name)) for member in members}) > 1]
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """Members (by index) whose programs are the same but for values; `settings` are those of the first one."""
+
+    members: tuple[int, ...]
+    settings: dict[str, Any]
+
+    def chunks(self, size: int) -> Iterator[tuple[int, ...]]:
+        """The members in pieces of at most `size`."""
+        for start in range(0, len(self.members), size):
+            yield self.members[start : start + size]
+
+
+def shape_of(member: dict[str, Any]) -> str:
+    """What decides a compilation: every setting that is not in `VALUES`."""
+    return repr(sorted((name, value) for name, value in member.items() if name not in VALUES))
+
+
+def task_key(member: dict[str, Any]) -> str:
+    """What decides a member's data."""
+    return repr(sorted((name, value) for name, value in member.items() if spec.OPTIONS[name].part == "task"))
+
+
+class TaskCache:
+    """The tasks of a grid, each made once."""
+
+    def __init__(self, task: str):
+        self.task = task
+        self._made: dict[str, Task] = {}
+
+    def __call__(self, member: dict[str, Any]) -> Task:
+        key = task_key(member)
+        if key not in self._made:
+            self._made[key] = spec.make_task(self.task, member)
+        return self._made[key]
+
+
+def read_axes(given: dict[str, str]) -> dict[str, Any]:
+    """Axes from the texts of the command line: values of one setting are separated by commas.
+
+    >>> read_axes({"lr": "1e-3,1e-2", "widths": "316x316"})
+    {'lr': [0.001, 0.01], 'widths': [(316, 316)]}
+    """
+    return {name: [spec.read(name, part) for part in _parts(text)] for name, text in given.items()}
+
+
+def _parts(text: str) -> Sequence[str]:
+    return [part for part in text.split(",") if part] or [text]

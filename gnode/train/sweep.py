@@ -1,0 +1,296 @@
+"""A whole grid as one command: trained by an engine, stored in a folder, resumed after any kill.
+
+| in the folder        | what it is                                                                             |
+|----------------------|----------------------------------------------------------------------------------------|
+| `sweep.json`         | the task, the axes, the members in order, versions and commit                          |
+| `results.csv`        | one row per finished member: settings, status, minimum validation loss, its epoch      |
+| `members/0007/`      | the run folder of member 7 (`gnode.load`, `gnode analyse` take it)                     |
+| `groups/`            | groups in training on an accelerator; empty when the sweep is over                     |
+"""
+
+import csv
+import io
+import json
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from gnode import errors
+from gnode.train import engines, member, progress, run, spec, store
+from gnode.train.grid import Grid, TaskCache
+from gnode.train.lock import locked
+from gnode.train.member import Outcome
+from gnode.train.run import Run
+
+SPEC, TABLE = "sweep.json", "results.csv"
+OUTCOMES = ("status", "best_loss", "best_epoch", "diverged_at", "epochs_done")
+
+
+class Sweep:
+    """A sweep's folder: what was asked for, and what has come of it so far."""
+
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder)
+        if not (self.folder / SPEC).exists():
+            raise errors.StoreError(f"{self.folder} holds no sweep (no {SPEC} in it).")
+        stored = store.read_json(self.folder / SPEC)
+        axes = {name: tuple(_as_value(value) for value in values) for name, values in stored["axes"].items()}
+        self.grid = Grid(stored["task"], axes)
+        self.members = self.grid.members
+
+    def done(self) -> list[int]:
+        """The members that have been trained."""
+        return [index for index in range(len(self.members)) if member.is_done(self.folder, index)]
+
+    def todo(self) -> list[int]:
+        """The members that have not."""
+        return [index for index in range(len(self.members)) if not member.is_done(self.folder, index)]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per finished member, in the members' order: its settings and how it ended."""
+        names = [name for name in spec.OPTIONS if any(name in settings for settings in self.members)]
+        found = []
+        for index in self.done():
+            settings, result = self.members[index], self.result(index)
+            row = {"member": index, "task": self.grid.task}
+            row |= {name: _as_text(settings.get(name)) for name in names}
+            found.append(row | {name: result[name] for name in OUTCOMES})
+        return found
+
+    def table(self) -> dict[str, list[Any]]:
+        """The rows as columns: `pandas.DataFrame(sweep.table())` and `polars.DataFrame(sweep.table())` both take it."""
+        rows = self.rows()
+        return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+
+    def result(self, index: int) -> dict[str, Any]:
+        """How a member ended."""
+        folder = member.folder_of(self.folder, index)
+        ended = store.read_json(folder / store.RESULT)
+        with (folder / store.METRICS).open() as file:
+            return ended | {"epochs_done": sum(1 for _ in file) - 1}
+
+    def load(self, index: int) -> Run:
+        """A member's run, with its trained network."""
+        if not 0 <= index < len(self.members):
+            raise errors.ArgumentError(f"member is {index!r}, but the sweep's members are 0 to {len(self.members) - 1}.")
+        if not member.is_done(self.folder, index):
+            raise errors.StoreError(f"member {index} of {self.folder} has not been trained yet; resume the sweep.")
+        return run.load(member.folder_of(self.folder, index))
+
+    def best(self, by: str = "model") -> dict[Any, dict[str, Any]]:
+        """The best setting for each value of `by`: the lowest mean over seeds of the minimum validation loss.
+
+        Each entry has the setting, the mean and standard deviation over its seeds, their number, and the best member.
+        """
+        errors.one_of("by", by, spec.OPTIONS)
+        found: dict[Any, dict[str, Any]] = {}
+        for rows in _over_seeds(self.rows()).values():
+            losses = np.array([row["best_loss"] for row in rows])
+            best = min(rows, key=lambda row: (row["best_loss"], row["member"]))
+            std = float(losses.std()) if np.all(np.isfinite(losses)) else float("nan")  # a seed that diverged at once
+            entry = best | {"mean": float(losses.mean()), "std": std, "seeds": len(rows)}
+            value = best.get(by)
+            if value not in found or entry["mean"] < found[value]["mean"]:
+                found[value] = entry
+        return found
+
+    def markdown(self, by: str = "model") -> str:
+        """The best settings as a Markdown table."""
+        shown = [name for name in self.grid.varying() if name not in (by, "seed")]
+        head = [by, *shown, "min. validation loss", "epoch", "member"]
+        lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+        for value, entry in self.best(by).items():
+            spread = f" ± {entry['std']:.2g} ({entry['seeds']} seeds)" if entry["seeds"] > 1 else ""
+            cells = [value, *(entry.get(name, "") for name in shown), f"{entry['mean']:.4g}{spread}", entry["best_epoch"], entry["member"]]
+            lines.append("| " + " | ".join("" if cell is None else str(cell) for cell in cells) + " |")
+        return "\n".join(lines) + "\n"
+
+    def status(self) -> dict[str, int]:
+        """How many members there are, are done, diverged, and stopped early."""
+        ended = [store.read_json(member.folder_of(self.folder, index) / store.RESULT)["status"] for index in self.done()]
+        counts = {kind: ended.count(kind) for kind in ("finished", "stopped", "diverged")}
+        return {"members": len(self.members), "done": len(ended), **counts}
+
+    def write_table(self) -> None:
+        """Brings `results.csv` up to date."""
+        rows = self.rows()
+        text = io.StringIO()
+        if rows:
+            writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        store.write_text(self.folder / TABLE, text.getvalue())
+
+
+def sweep(
+    task: str,
+    out: str | Path,
+    *,
+    engine: str = "auto",
+    address: str | None = None,
+    workers: int | None = None,
+    progress: bool | None = None,
+    **settings: Any,
+) -> Sweep:
+    """Trains every combination of settings on a task.
+
+    **Arguments:**
+
+    - `task`: a name or a file, as in `gnode.tasks.make`.
+    - `out`: the folder, which must not hold a sweep yet.
+    - `engine`: see `gnode.train.ENGINES`; `address` of a Ray cluster; `workers`, the number of threads.
+    - everything else: settings (see `gnode.train.spec.OPTIONS`); a list is an axis, anything else one value.
+
+    **Returns:** a `Sweep`: `.table()`, `.best(by="model")`, `.load(member)`.
+    """
+    grid = Grid.over(task, **settings)
+    check(grid)
+    folder = Path(out)
+    if (folder / SPEC).exists():
+        raise errors.StoreError(f"{folder} already holds a sweep; choose another folder, or go on with --resume {folder}.")
+    errors.one_of("engine", engine, engines.ENGINES)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        store.write_json(folder / SPEC, {"task": grid.task, "axes": grid.axes, "members": grid.members, **store.environment()})
+    except OSError as problem:
+        raise errors.StoreError(f"cannot write to {folder} ({problem}).") from problem
+    return resume_sweep(folder, engine=engine, address=address, workers=workers, progress=progress)
+
+
+def resume_sweep(
+    folder: str | Path,
+    *,
+    engine: str = "auto",
+    address: str | None = None,
+    workers: int | None = None,
+    progress: bool | None = None,
+) -> Sweep:
+    """Trains the members of a sweep that are not done yet. The final table is the same as without the interruption."""
+    errors.one_of("engine", engine, engines.ENGINES)
+    found = Sweep(folder)
+    with locked(found.folder):
+        todo = found.todo()
+        if todo:
+            _train(found, todo, engine, address, workers, progress)
+        found.write_table()
+    return found
+
+
+def _train(found: Sweep, todo: list[int], engine: str, address: str | None, workers: int | None, show: bool | None) -> None:
+    grid, folder = found.grid, found.folder
+    for leftover in (folder / member.MEMBERS).glob(".*.tmp"):  # of a kill in the middle of writing
+        shutil.rmtree(leftover, ignore_errors=True)
+    tasks = TaskCache(grid.task)
+    epochs = sum(_epochs(settings) for settings in found.members)
+    before = epochs - sum(_epochs(found.members[index]) for index in todo)
+    with progress.bar(epochs, before, f"sweep of {len(found.members)}", progress.is_wanted(show), unit="epoch") as update:
+        record = _Recorder(found, update, before)
+        if engine == "auto":
+            engine = "threads" if jax.default_backend() == "cpu" else "one_program"
+        if engine == "threads":
+            engines.train_in_threads(grid, todo, tasks, record.deliver, record.tick, workers)
+        elif engine == "one_program":
+            engines.train_as_one(grid, todo, tasks, record.deliver, record.tick, folder)
+        else:
+            engines.train_on_ray(grid, todo, tasks, record.deliver, record.tick, address)
+
+
+class _Recorder:
+    """Stores members as they come and keeps the progress bar. Engines call it from their threads."""
+
+    def __init__(self, found: Sweep, update: Callable[[int, str], None], before: int):
+        self._sweep, self._update, self._epochs = found, update, before
+        self._done = len(found.done())
+        self._best = ""
+        self._lowest = float("inf")
+        self._lock = threading.Lock()
+        self._table_written = 0.0
+
+    def deliver(self, trained: Outcome) -> None:
+        with self._lock:
+            member.write(self._sweep.folder, trained)
+            self._done += 1
+            if trained.result["best_loss"] < self._lowest:
+                self._lowest = trained.result["best_loss"]
+                self._best = f"best {self._lowest:.4g} ({trained.config['spec']['model']})"
+            if time.monotonic() - self._table_written > 2.0:  # rewritten whole, so not for each of thousands
+                self._sweep.write_table()
+                self._table_written = time.monotonic()
+            self._show()
+
+    def tick(self, epochs: int) -> None:
+        with self._lock:
+            self._epochs += epochs
+            self._show()
+
+    def _show(self) -> None:
+        self._update(self._epochs, f"{self._done}/{len(self._sweep.members)} members  {self._best}")
+
+
+def check(grid: Grid) -> None:
+    """Builds one member of every group on paper, so that a wrong setting is found before anything is trained."""
+    tasks = TaskCache(grid.task)
+    for settings in grid.members:
+        net_free = {name: value for name, value in settings.items() if spec.OPTIONS[name].part == "fit"}
+        spec.Settings(**net_free)
+        if "tau" in settings:
+            errors.positive("tau", settings["tau"])
+    for group in grid.groups:
+        engines.member_bytes(group, tasks(group.settings))
+
+
+def plan(grid: Grid) -> dict[str, Any]:
+    """What a sweep will cost: members, groups, compilations, and memory at a time on this machine."""
+    tasks = TaskCache(grid.task)
+    on_cpu = jax.default_backend() == "cpu"
+    at_a_time, compilations = [], 0
+    for group in grid.groups:
+        task = tasks(group.settings)
+        together = min(engines.cores(), len(group.members)) if on_cpu else engines.chunk_size(group, task, len(group.members))
+        at_a_time.append(together * engines.member_bytes(group, task))
+        compilations += len(group.settings.get("schedule") or (1,))
+    return {
+        "members": len(grid.members),
+        "groups": len(grid.groups),
+        "compilations": compilations,
+        "updates": sum(_updates(settings, tasks(settings)) for settings in grid.members),
+        "memory_bytes": max(at_a_time),
+        "engine": "threads" if on_cpu else "one_program",
+    }
+
+
+def _epochs(settings: dict[str, Any]) -> int:
+    return settings.get("epochs", spec.Settings.epochs)
+
+
+def _updates(settings: dict[str, Any], task: Any) -> int:
+    size = min(settings.get("batch_size", spec.Settings.batch_size), len(task.train))
+    return _epochs(settings) * -(-len(task.train) // size)
+
+
+def _over_seeds(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Rows that differ in nothing but the seed, together."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        same = {name: value for name, value in row.items() if name not in ("seed", "member", *OUTCOMES)}
+        found.setdefault(json.dumps(same, sort_keys=True), []).append(row)
+    return found
+
+
+def _as_text(value: Any) -> Any:
+    """A value for a table's cell: tuples as the command line writes them."""
+    if isinstance(value, tuple):
+        nested = value and isinstance(value[0], tuple)
+        return "+".join(f"{bins}@{epochs}" for bins, epochs in value) if nested else "x".join(f"{part:g}" for part in value)
+    return value
+
+
+def _as_value(value: Any) -> Any:
+    """Lists in JSON were tuples."""
+    return tuple(_as_value(part) for part in value) if isinstance(value, list) else value
