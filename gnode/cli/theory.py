@@ -1,0 +1,241 @@
+"""gnode theory: what random networks do, and drawn ones beside them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from gnode import errors, plots, theory
+from gnode.analysis.spectra import steady_spectrum
+from gnode.plots import theory as pictures
+
+app = typer.Typer(no_args_is_help=True, help="What random networks do, by theory and by drawing some.")
+console = Console()
+
+Depth = Annotated[int, typer.Option(help="L, the number of weight matrices of F.")]
+ActivationName = Annotated[str, typer.Option(help="phi, the hidden activation (see `gnode list`).")]
+Scaling = Annotated[str, typer.Option(help="kaiming or glorot.")]
+SigmaB = Annotated[float, typer.Option(help="Scale of the biases.")]
+AspectRatio = Annotated[float, typer.Option(help="Hidden width over state size, H / N.")]
+Final = Annotated[str, typer.Option(help="Activation after the last layer.")]
+ActivateState = Annotated[bool, typer.Option(help="Send h through phi before the first weights.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything drawn.")]
+Out = Annotated[Path | None, typer.Option(help="Write the figure to this file name, without its ending.")]
+
+
+@app.command()
+def critical(
+    depth: Depth = 3,
+    activation: ActivationName = "relu",
+    scaling: Scaling = "kaiming",
+    sigma_b: SigmaB = 0.0,
+    aspect: AspectRatio = 1.0,
+    final: Final = "identity",
+    activate_state: ActivateState = False,
+    width: Annotated[int, typer.Option(help="State size of the networks drawn; 0 draws none.")] = 1000,
+    draws: Annotated[int, typer.Option(help="How many networks to draw.")] = 4,
+    seed: Seed = 0,
+) -> None:
+    """The critical weight scale, and how networks drawn at it compare.
+
+    Example: gnode theory critical --depth 3 --activation tanh --sigma-b 0.1
+    """
+    found = theory.critical_sigma_w(depth, activation, scaling, sigma_b, aspect, final, activate_state)
+    rows = {
+        "critical sigma_w": f"{found.sigma_w:.12g}",
+        "found by": f"{found.method} ({found.iterations} fixed points)"
+        if found.iterations
+        else "closed form",
+        "status": found.status,
+        "spectral radius rho": f"{found.radius:.9g}",
+        "state variance C_h": f"{found.state_variance:.6g}",
+    }
+    _pairs(f"depth {depth}, {activation}, {scaling} scaling, sigma_b {sigma_b:g}", rows)
+    if width:
+        _drawn(found.stack, width, draws, seed)
+
+
+def _drawn(stack: theory.Stack, width: int, draws: int, seed: int) -> None:
+    table = Table(
+        "draw", "abscissa of -I + J", "radius of J", "mean h^2", "state", title=f"Drawn at width {width}"
+    )
+    measured = [theory.measure(stack, width, seed + index) for index in range(draws)]
+    for index, one in enumerate(measured):
+        cells = (f"{one.abscissa():+.4f}", f"{one.radius:.4f}", f"{one.state_variance:.4g}", one.status)
+        table.add_row(str(seed + index), *cells)
+    abscissae, radii = [one.abscissa() for one in measured], [one.radius for one in measured]
+    mean = (
+        f"{np.mean(abscissae):+.4f} ± {np.std(abscissae):.4f}",
+        f"{np.mean(radii):.4f} ± {np.std(radii):.4f}",
+    )
+    table.add_row("mean", *mean, f"{np.mean([one.state_variance for one in measured]):.4g}", "", style="bold")
+    console.print(table)
+
+
+@app.command()
+def curve(
+    depths: Annotated[str, typer.Option(help="Depths, separated by commas.")] = "2,3,4,5,6",
+    activation: ActivationName = "tanh",
+    scaling: Scaling = "kaiming",
+    aspect: AspectRatio = 1.0,
+    final: Final = "identity",
+    max_sigma_b: Annotated[float, typer.Option(help="Largest bias scale.")] = 2.0,
+    points: Annotated[int, typer.Option(help="Bias scales from 0 to the largest.")] = 21,
+    out: Out = None,
+) -> None:
+    """Critical curves in the plane of biases and weights (the paper's figure of critical depth)."""
+    found = theory.critical_curve(
+        _whole_numbers("depths", depths),
+        (max_sigma_b * np.linspace(0.0, 1.0, points) ** 2).tolist(),  # denser near 0, where it is steep
+        activation=activation,
+        scaling=scaling,
+        aspect=aspect,
+        final=final,
+    )
+    table = Table(
+        "sigma_b", *(f"L = {depth}" for depth in found.depths), title=f"Critical sigma_w, {activation}"
+    )
+    for bias, column in zip(found.sigma_b, found.sigma_w.T):
+        table.add_row(f"{bias:.3f}", *(f"{value:.6f}" for value in column))
+    console.print(table)
+    if out is not None:
+        _save(pictures.critical_curves(found), out)
+
+
+@app.command()
+def capacity(
+    units: Annotated[str, typer.Option(help="Network sizes N, separated by commas.")] = "10,20,40",
+    rows: Annotated[int, typer.Option(help="Rows of J tried per size.")] = 40,
+    margins: Annotated[str, typer.Option(help="Margins kappa, separated by commas.")] = "0,0.5,1,2",
+    seed: Seed = 0,
+    out: Out = None,
+) -> None:
+    """Gardner's capacity, and the longest random sequences that linear programming can store."""
+    table = Table("kappa", "alpha_c = T / N", title="Spherical perceptron")
+    for kappa in _numbers("margins", margins):
+        table.add_row(f"{kappa:g}", f"{theory.gardner_capacity(kappa):.6f}")
+    console.print(table)
+    found = theory.capacity_experiment(_whole_numbers("units", units), rows, seed=seed)
+    table = Table(
+        "N", "half of the rows up to T / N", "Cover: 2 (N - 1) / N", title=f"Stored, {rows} rows each"
+    )
+    for index, size in enumerate(found.units):
+        table.add_row(str(size), f"{found.half_load(index):.3f}", f"{2 * (size - 1) / size:.3f}")
+    console.print(table)
+    if out is not None:
+        _save(pictures.capacity_curve(found), out)
+
+
+@app.command()
+def dynamics(
+    depth: Depth = 2,
+    sigma_w: Annotated[float, typer.Option(help="Scale of the weights, above the critical one.")] = 2.5,
+    activation: ActivationName = "tanh",
+    scaling: Scaling = "kaiming",
+    sigma_b: SigmaB = 0.0,
+    aspect: AspectRatio = 1.0,
+    final: Final = "identity",
+    activate_state: ActivateState = False,
+    sigma_z: Annotated[
+        float, typer.Option(help="Scale of the gates of the networks drawn; 0 for none.")
+    ] = 0.0,
+    width: Annotated[int, typer.Option(help="State size of the networks drawn; 0 draws none.")] = 400,
+    draws: Annotated[int, typer.Option(help="How many networks to draw.")] = 4,
+    seed: Seed = 0,
+    out: Out = None,
+) -> None:
+    """C_h(tau) and the largest exponent in the chaotic phase, beside simulated networks.
+
+    The theory is that of networks without gates; with --sigma-z the drawn ones have them.
+    """
+    stack = theory.Stack(depth, sigma_w, activation, scaling, sigma_b, aspect, final, activate_state)
+    state = theory.chaotic_state(stack)
+    runs = [
+        theory.simulate(theory.draw(stack, width, seed + index, sigma_z))
+        for index in range(draws if width else 0)
+    ]
+    table = Table("", "C_h(0)", "C_h(1)", "C_h(5)", "exponent", title=f"depth {depth}, sigma_w {sigma_w:g}")
+    at = [np.interp(lag, state.lags, state.autocorrelation) for lag in (0.0, 1.0, 5.0)]
+    table.add_row("mean field", *(f"{value:.4f}" for value in at), f"{state.exponent:.4f}")
+    for index, run in enumerate(runs):
+        at = [np.interp(lag, run.lags, run.autocorrelation) for lag in (0.0, 1.0, 5.0)]
+        exponent = f"{run.exponent:.4f} ± {run.exponent_error:.4f}"
+        table.add_row(f"draw {seed + index}, width {width}", *(f"{value:.4f}" for value in at), exponent)
+    console.print(table)
+    if out is not None:
+        _save(pictures.autocorrelation(state, runs), out)
+
+
+@app.command()
+def spectra(
+    models: Annotated[
+        str, typer.Option(help="Of mgru, gnode and lem, separated by commas.")
+    ] = "mgru,gnode,lem",
+    state: Annotated[int, typer.Option(help="N.")] = 1000,
+    sigma_w: Annotated[float, typer.Option(help="Scale of the weights.")] = 1.5,
+    sigma_z: Annotated[str, typer.Option(help="Scales of the gates, separated by commas.")] = "0,5",
+    method: Annotated[str | None, typer.Option(help="Integrator; by default each cell's own.")] = None,
+    duration: Annotated[float, typer.Option(help="Seconds to run before the spectra are taken.")] = 1000.0,
+    seed: Seed = 0,
+    out: Out = None,
+) -> None:
+    """Jacobian spectra of gated cells at their steady state (the paper's Appendix B)."""
+    found = [
+        steady_spectrum(
+            model, state, sigma_w=sigma_w, sigma_z=scale, method=method, duration=duration, seed=seed
+        )
+        for scale in _numbers("sigma_z", sigma_z)
+        for model in models.split(",")
+    ]
+    ways = ", ".join(dict.fromkeys(f"{one.model} by {one.method}" for one in found))
+    table = Table(
+        "model", "sigma_z", "pinched", "abscissa", "radius", "theory", "max |mu|", "speed", title=ways
+    )
+    for one in found:
+        centre, radius = one.disc or (np.nan, np.nan)
+        measured = np.abs(one.flow_eigenvalues - centre).max()
+        table.add_row(
+            one.model,
+            f"{one.sigma_z:g}",
+            f"{one.pinching():.3f}",
+            f"{np.max(np.real(one.flow_eigenvalues)):+.3f}",
+            *("" if np.isnan(value) else f"{value:.3f}" for value in (measured, radius)),
+            f"{np.abs(one.map_eigenvalues).max():.3f}",
+            f"{one.speed:.3f}",
+        )
+    console.print(table)
+    if out is not None:
+        _save(pictures.spectra_grid(found), out)
+
+
+def _pairs(title: str, rows: dict[str, str]) -> None:
+    table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2))
+    for name, text in rows.items():
+        table.add_row(f"[cyan]{name}[/]", text)
+    console.print(table)
+
+
+def _numbers(name: str, text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise _not_numbers(name, text, "numbers") from None
+
+
+def _whole_numbers(name: str, text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise _not_numbers(name, text, "whole numbers") from None
+
+
+def _not_numbers(name: str, text: str, kind: str) -> errors.ArgumentError:
+    return errors.ArgumentError(f"{name} is {text!r}, but must be {kind} separated by commas.")
+
+
+def _save(figure, out: Path) -> None:
+    for file in plots.save(figure, out):
+        console.print(f"Figure: {file}", soft_wrap=True)

@@ -1,0 +1,16 @@
+"""A bracketed root, to the last digits that float64 has."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import optimize
+
+
+def bracketed_root(function: Callable[[float], float], low: float, high: float, rtol: float = 1e-15) -> float:
+    """The root of a function that changes sign between `low` and `high`, by Brent's method.
+
+    >>> bracketed_root(lambda x: x**2 - 4, 0.0, 5.0)
+    2.0
+    """
+    answer = optimize.brentq(function, low, high, xtol=1e-300, rtol=np.float64(rtol), maxiter=200)
+    return float(answer)  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,154 @@
+"""Critical scales: closed forms, the numeric solution, and drawn networks."""
+
+import time
+
+import numpy as np
+import pytest
+
+from gnode import errors
+from gnode.theory import Stack, critical_curve, critical_sigma_w, critical_sigma_w_relu, fixed_point, measure
+
+WIDTH = 1000
+
+
+@pytest.mark.parametrize(
+    ("settings", "value"),
+    [
+        ({"depth": 2}, 2**0.25),
+        ({"depth": 3}, 2 ** (1 / 3)),
+        ({"depth": 3, "scaling": "glorot"}, 2 ** (1 / 2) * 2 ** (1 / 3)),
+        ({"depth": 1, "final": "tanh"}, 1.0),
+        ({"depth": 5, "activate_state": True}, 2**0.5),
+        ({"depth": 4, "final": "tanh"}, 2 ** (3 / 8)),
+        ({"depth": 3, "activation": "tanh"}, 1.0),
+        ({"depth": 2, "activation": "erf"}, (np.pi / 4) ** 0.25),
+        ({"depth": 2, "activation": "gelu"}, 2**0.5),
+        ({"depth": 3, "activation": "leaky_relu"}, (2 / (1 + 0.01**2)) ** (1 / 3)),
+    ],
+)
+def test_closed_forms_and_numeric_agree(settings, value):
+    closed = critical_sigma_w(**settings)
+    numeric = critical_sigma_w(**settings, method="numeric")
+    assert (closed.method, numeric.method) == ("closed", "numeric")
+    assert closed.sigma_w == pytest.approx(value, abs=1e-12)
+    assert numeric.sigma_w == pytest.approx(value, abs=1e-12)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 6])
+@pytest.mark.parametrize("aspect", [0.2, 1.0, 3.16])
+@pytest.mark.parametrize("scaling", ["kaiming", "glorot"])
+def test_relu_formula(depth, aspect, scaling):
+    by_hand = critical_sigma_w_relu(depth, scaling, aspect)
+    assert critical_sigma_w(depth, "relu", scaling, aspect=aspect).sigma_w == pytest.approx(
+        by_hand, abs=1e-12
+    )
+    if depth == 6:
+        return  # the same again, only slower
+    with_bias = critical_sigma_w(depth, "relu", scaling, 0.5, aspect, method="numeric")
+    assert with_bias.sigma_w == pytest.approx(by_hand, rel=1e-11)
+
+
+def test_usual_initialisations():
+    """At sigma_w = sqrt 2 Kaiming is unstable and Glorot stable, at every depth from 2 and every ratio."""
+    for depth in range(2, 8):
+        assert critical_sigma_w_relu(depth) < 2**0.5
+        assert min(critical_sigma_w_relu(depth, "glorot", a) for a in np.geomspace(0.01, 100, 41)) > 2**0.5
+    assert measure(Stack(3, 2**0.5, "relu"), WIDTH).abscissa() > 0.2
+    assert measure(Stack(3, 2**0.5, "relu", "glorot"), WIDTH).abscissa() < -0.4
+
+
+AT_ZERO = {
+    "tanh depth 1": {"depth": 1, "final": "tanh"},
+    "relu depth 2": {"depth": 2},
+    "relu depth 3": {"depth": 3},
+    "relu Glorot wide": {"depth": 3, "scaling": "glorot", "aspect": 3.0},
+    "relu Glorot narrow": {"depth": 2, "scaling": "glorot", "aspect": 0.5},
+    "relu on the state": {"depth": 2, "activate_state": True},
+    "relu, final tanh": {"depth": 3, "final": "tanh"},
+}
+AWAY_FROM_ZERO = {
+    "tanh biases": {"depth": 3, "activation": "tanh", "sigma_b": 0.1},
+    "sigmoid": {"depth": 2, "activation": "sigmoid"},
+}
+
+
+@pytest.mark.parametrize("settings", AT_ZERO.values(), ids=AT_ZERO)
+def test_drawn_networks_are_critical(settings):
+    """Widest layer 1000: the mean abscissa of -I + J over four draws is within 0.05 of 0."""
+    found = critical_sigma_w(**settings)
+    assert found.radius == pytest.approx(1, abs=1e-12)
+    state = round(WIDTH / max(1, settings.get("aspect", 1.0)))
+    draws = [measure(found.stack, state, seed) for seed in range(4)]
+    assert abs(np.mean([one.abscissa() for one in draws])) < 0.05
+
+
+@pytest.mark.parametrize("settings", AWAY_FROM_ZERO.values(), ids=AWAY_FROM_ZERO)
+def test_drawn_networks_are_critical_away_from_zero(settings):
+    """Width 1000, four draws, at a marginal state of rest: mean abscissa up to 0.1 below 0, radius above 1.
+
+    The abscissa nears 0 slowly: for tanh, over 24 draws, -0.05 at width 500 and -0.035 at 1000.
+    """
+    found = critical_sigma_w(**settings)
+    assert found.radius == pytest.approx(1, abs=1e-9)
+    draws = [measure(found.stack, WIDTH, seed, max_steps=150) for seed in range(4)]
+    assert -0.1 < np.mean([one.abscissa() for one in draws]) < 0.02
+    assert 1 < np.mean([one.radius for one in draws]) < 1.1
+    assert np.mean([one.state_variance for one in draws]) == pytest.approx(found.state_variance, rel=0.1)
+
+
+def test_paper_glorot_form_fails_away_from_aspect_one():
+    """The paper's (1 + alpha)^(1/L) 2^(1 - 3/2L), drawn at alpha = 3 and width 600, has radius sqrt 3."""
+    aspect, depth = 3.0, 3
+    printed = Stack(
+        depth, (1 + aspect) ** (1 / depth) * 2 ** (1 - 1.5 / depth), "relu", "glorot", aspect=aspect
+    )
+    assert measure(printed, 600).radius == pytest.approx(3**0.5, rel=0.05)
+
+
+def test_radius_at_width_1000():
+    """max |eigenvalue|, mean of four draws, within 3% of rho for a tanh field of depth 2 with biases."""
+    stack = Stack(2, 1.1, "tanh", sigma_b=0.3)
+    radii = [measure(stack, WIDTH, seed).radius for seed in range(4)]
+    assert np.mean(radii) == pytest.approx(fixed_point(stack).radius, rel=0.03)
+
+
+def test_curves_to_one_in_a_million_within_ten_seconds():
+    began = time.process_time()  # of this process alone, so that a busy machine does not count
+    curve = critical_curve(depths=range(2, 7))
+    assert time.process_time() - began < 10
+    assert curve.sigma_w.shape == (5, 21)
+    np.testing.assert_allclose(curve.sigma_w[:, 0], 1.0, atol=1e-12)  # phi'(0) = 1 and no bias
+    assert np.all(np.diff(curve.sigma_w, axis=1) > 0)  # biases stabilise
+    assert np.all(np.diff(curve.sigma_w[:, 1:], axis=0) > 0)  # and the more so the deeper
+    rng = np.random.default_rng(0)
+    for row, column in zip(rng.integers(0, 5, 6), rng.integers(1, 21, 6)):
+        depth, bias, sigma_w = curve.depths[row], curve.sigma_b[column], curve.sigma_w[row, column]
+        for shift, side in ((-1e-6, -1), (1e-6, 1)):
+            radius = fixed_point(Stack(depth, sigma_w * (1 + shift), "tanh", sigma_b=bias)).radius
+            assert np.sign(radius - 1) == side
+
+
+def test_runaway_before_instability():
+    """With biases silu's fixed point vanishes while rho < 1: a fold of C_F(C) = C."""
+    found = critical_sigma_w(3, "silu", sigma_b=0.3)
+    assert found.status == "runaway"
+    assert found.radius < 0.99
+    with pytest.raises(errors.ArgumentError, match="no fixed point"):
+        fixed_point(Stack(3, found.sigma_w * 1.0001, "silu", sigma_b=0.3))
+    assert fixed_point(Stack(3, found.sigma_w * 0.9999, "silu", sigma_b=0.3)).radius < 1
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: critical_sigma_w(0), "depth is 0"),
+        (lambda: critical_sigma_w(2, "step"), "no sigma_w up to 1000"),
+        (lambda: critical_sigma_w(2, "tanh", sigma_b=0.1, method="closed"), "method is 'closed'"),
+        (lambda: critical_sigma_w(2, method="fast"), "method is 'fast'"),
+        (lambda: critical_curve((2,), (0.2, 0.1)), "ascending"),
+        (lambda: critical_curve((2,), ()), "ascending"),
+    ],
+)
+def test_bad_arguments(make, says):
+    with pytest.raises(errors.ArgumentError, match=says):
+        make()
