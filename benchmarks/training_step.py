@@ -18,7 +18,10 @@ from gnode.train import Settings, parameters, program
 from gnode.train.loss import Batch, losses
 
 BINS, INPUTS, DT = 100, 3, 0.01
-ADJOINTS = {"recursive checkpointing": diffrax.RecursiveCheckpointAdjoint, "direct adjoint": diffrax.DirectAdjoint}
+ADJOINTS = {
+    "recursive checkpointing": diffrax.RecursiveCheckpointAdjoint,
+    "direct adjoint": diffrax.DirectAdjoint,
+}
 
 
 def make_batch(size: int) -> Batch:
@@ -97,7 +100,7 @@ def main() -> None:
         batch = make_batch(size)
         values = [float(step(batch)[2]) for step in steps.values()]
         assert max(values) - min(values) < 1e-4, f"the rivals compute different losses: {values}"
-        calls = {name: (lambda step=step: step(batch)) for name, step in steps.items()}
+        calls = {name: (lambda step=step, batch=batch: step(batch)) for name, step in steps.items()}
         times = compare(calls | {"gnode.fit's whole update": gnode_program(batch)})
         ours = times["gnode.fit's whole update"]
         rows += [

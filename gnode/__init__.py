@@ -16,9 +16,9 @@ from gnode.solve import Solver as Solver
 from gnode.solve import rollout as rollout
 from gnode.train import Run as Run
 from gnode.train import Settings as Settings
+from gnode.train import Sweep as Sweep
 from gnode.train import fit as fit
 from gnode.train import load as load
 from gnode.train import resume as resume
-from gnode.train import Sweep as Sweep
 from gnode.train import resume_sweep as resume_sweep
 from gnode.train import sweep as sweep

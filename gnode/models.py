@@ -45,7 +45,8 @@ def build(
     """The network of that model: `gnode.cells.<model>` with an initial state and a readout.
 
     **Arguments:** `model`, a name from `CELL_OPTIONS`; `inputs`, `outputs`, `state`, the sizes; `initial`,
-    `readout_widths`, `method` as in `Network`; `solver`, further options of `gnode.Solver` (or `method` among them); the rest are options of the cell (those that the model does not have are
+    `readout_widths`, `method` as in `Network`; `solver`,
+    further options of `gnode.Solver`; the rest are options of the cell (those that the model does not have are
     an error).
 
     >>> build("gru", 2, 2, state=6, tau=0.01, key=0).cell.units

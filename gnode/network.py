@@ -161,7 +161,10 @@ class Network(eqx.Module):
         return Trajectory(self.read(states), states)
 
     def run(self, xs: ArrayLike, *, dt: ArrayLike, h0: ArrayLike | None = None) -> Trajectory:
-        """Runs a batch of trials (batch x time x inputs), compiled; `dt` one number, or batch x time. `h0` replaces the network's own start."""
+        """Runs a batch of trials (batch x time x inputs), compiled.
+
+        `dt` is one number, or batch x time; `h0` replaces the network's own initial state.
+        """
         xs = jnp.asarray(xs)
         if xs.ndim != 3 or xs.shape[-1] != self.cell.inputs:
             raise errors.ArgumentError(f"xs has shape {xs.shape}, but must be (batch, time, {self.cell.inputs}).")

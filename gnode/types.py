@@ -2,6 +2,7 @@
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PyTree
 
@@ -26,7 +27,7 @@ def as_key(key: Key | int | None, name: str = "key") -> Key:
     """
     if key is None:
         raise errors.ArgumentError(f"{name} is missing: pass a whole number or a jax key, e.g. {name}=0.")
-    if isinstance(key, jax.Array) and jax.dtypes.issubdtype(key.dtype, jax.dtypes.prng_key):
+    if isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
         if key.shape != ():
             raise errors.ArgumentError(f"{name} is an array of keys of shape {key.shape}, but must be a single key.")
         return key

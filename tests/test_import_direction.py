@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parent.parent / "gnode"
 OPEN_TO_ALL = {"errors", "types", "activations", "precision"}
 
 MAY_IMPORT = {
-    **dict.fromkeys(OPEN_TO_ALL, set()),
+    **{room: set() for room in OPEN_TO_ALL},
     "theory": set(),
     "tasks": set(),
     "init": {"theory"},
@@ -22,8 +22,33 @@ MAY_IMPORT = {
     "train": {"init", "cells", "solve", "network", "models", "tasks"},
     "plots": {"theory", "analysis", "train"},
     "report": {"analysis", "plots"},
-    "experiments": {"theory", "init", "cells", "solve", "network", "models", "analysis", "train", "tasks", "plots", "report"},
-    "cli": {"theory", "init", "cells", "solve", "network", "models", "analysis", "train", "tasks", "plots", "report", "experiments"},
+    "experiments": {
+        "theory",
+        "init",
+        "cells",
+        "solve",
+        "network",
+        "models",
+        "analysis",
+        "train",
+        "tasks",
+        "plots",
+        "report",
+    },
+    "cli": {
+        "theory",
+        "init",
+        "cells",
+        "solve",
+        "network",
+        "models",
+        "analysis",
+        "train",
+        "tasks",
+        "plots",
+        "report",
+        "experiments",
+    },
     "__main__": {"cli"},
 }
 

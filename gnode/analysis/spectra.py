@@ -200,7 +200,5 @@ def mean_field_radius(model: str, sigma_w: float, variance: float) -> float:
 
 
 @eqx.filter_jit
-def _run(
-    cell: Cell, start: Float[Array, " state"], steps: int, dt: float, method: str
-) -> Float[Array, " state"]:
+def _run(cell: Cell, start: Float[Array, " state"], steps: int, dt: float, method: str) -> Float[Array, " state"]:
     return rollout(cell, jnp.zeros((steps, cell.inputs)), start, dt=dt, method=method)[-1]

@@ -1,9 +1,10 @@
 """The gated family: gnODE, nODE, mGRU and the vanilla RNN are one object at different depths, with or without a gate.
 
-    tau dh/dt = G(h, x) * (-h + F(h, x))                                                     (equation gnODE of the paper)
+tau dh/dt = G(h, x) * (-h + F(h, x))                                                     (equation gnODE of the paper)
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -115,18 +116,20 @@ def node(inputs: int, state: int, *, widths: Sequence[int] = (100, 100, 100), ke
     return gated(inputs, state, widths=widths, gate=False, key=key, **options)
 
 
+TANH: dict[str, Any] = {"final": "tanh", "hidden": "tanh"}
+"""What the networks of depth one use where the paper's deeper ones use ReLU and the identity."""
+
+
 def mgru(inputs: int, state: int, *, key: Key | int, **options) -> Gated:
-    """The minimal gated recurrent unit, L_h = L_z = 1: tau dh/dt = sigmoid(W_z h + U_z x + b_z) * (-h + tanh(W_h h + U_h x + b_h))."""
-    return gated(inputs, state, key=key, **{"final": "tanh", "hidden": "tanh"} | options)
+    """The minimal gated unit, L_h = L_z = 1: tau dh/dt = sigmoid(W_z h + U_z x + b_z) * (-h + tanh(W_h h + U_h x + b_h))."""
+    return gated(inputs, state, key=key, **TANH | options)
 
 
 def rnn(inputs: int, state: int, *, key: Key | int, **options) -> Gated:
     """The vanilla (Elman) network: tau dh/dt = -h + tanh(W h + U x + b). Options as in `gated`."""
-    return gated(inputs, state, gate=False, key=key, **{"final": "tanh", "hidden": "tanh"} | options)
+    return gated(inputs, state, gate=False, key=key, **TANH | options)
 
 
 def rate_rnn(inputs: int, state: int, *, key: Key | int, **options) -> Gated:
     """The form common in neuroscience: tau dh/dt = -h + W tanh(h) + U x + b, h a voltage and tanh(h) a firing rate."""
-    return gated(
-        inputs, state, gate=False, activate_state=True, key=key, **{"final": "identity", "hidden": "tanh"} | options
-    )
+    return gated(inputs, state, gate=False, activate_state=True, key=key, **{**TANH, "final": "identity", **options})

@@ -62,7 +62,7 @@ class LEM(Cell):
         tau = self.timescale()
         speed_z = (jnp.tanh(W_z @ y + input_z) - z) / tau
         speed_y = (jnp.tanh(W_y @ z + input_y) - y) / tau
-        if self.W_gate is not None:
+        if self.W_gate is not None and self.U_gate is not None and self.b_gate is not None:
             gate_z, gate_y = jnp.split(jax.nn.sigmoid(self.W_gate @ y + self.U_gate @ x + self.b_gate), 2)
             speed_z, speed_y = gate_z * speed_z, gate_y * speed_y
         return jnp.concatenate([speed_y, speed_z])

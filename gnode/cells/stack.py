@@ -61,7 +61,8 @@ def draw_stack(
     activate_state: bool = False,
 ) -> Stack:
     """Draws a stack of depth len(widths) + 1 from R^state to R^state: W by `weights`, U and b by `others`."""
-    activation(hidden), activation(final)  # an unknown name is an error here, not in the first compilation
+    for name in (hidden, final):
+        activation(name)  # an unknown name is an error here, not in the first compilation
     sizes = (state, *widths, state)
     key_W, key_U, key_b = jax.random.split(key, 3)
     keys_W, keys_b = jax.random.split(key_W, len(sizes)), jax.random.split(key_b, len(sizes))

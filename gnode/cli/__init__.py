@@ -17,10 +17,13 @@ app = typer.Typer(
 
 
 def _register() -> None:
-    from gnode.cli import demo, show, train
+    from gnode.cli import analyse, demo, show, sweep, theory, train
 
     app.command("demo")(demo.demo_command)
     app.command("train")(train.train_command)
+    app.command("sweep")(sweep.sweep_command)
+    app.command("analyse")(analyse.analyse)
+    app.add_typer(theory.app, name="theory")
     app.command("list")(show.list_command)
     app.command("info")(show.info_command)
 

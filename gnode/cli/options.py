@@ -20,7 +20,8 @@ def with_run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     own = [parameter for name, parameter in inspect.signature(command).parameters.items() if name != "given"]
     added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name)) for name in OPTIONS
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name))
+        for name in OPTIONS
     ]
     parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own] + added
     wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

@@ -43,7 +43,11 @@ def _describe(name: str) -> str:
     rule = INITIALISERS[name]
     fan = {"kaiming": "N_in", "glorot": "(N_in + N_out)"}[rule.scaling]
     standard = f"{rule.distribution}, variance 2 / {fan}"
-    return f"{rule.distribution}, variance sigma_w*^2 / {fan} in F (critical), 2 / {fan} elsewhere" if rule.critical else standard
+    return (
+        f"{rule.distribution}, variance sigma_w*^2 / {fan} in F (critical), 2 / {fan} elsewhere"
+        if rule.critical
+        else standard
+    )
 
 
 def _table(title: str, rows: dict[str, str]) -> None:

@@ -46,9 +46,7 @@ def critical(
     found = theory.critical_sigma_w(depth, activation, scaling, sigma_b, aspect, final, activate_state)
     rows = {
         "critical sigma_w": f"{found.sigma_w:.12g}",
-        "found by": f"{found.method} ({found.iterations} fixed points)"
-        if found.iterations
-        else "closed form",
+        "found by": f"{found.method} ({found.iterations} fixed points)" if found.iterations else "closed form",
         "status": found.status,
         "spectral radius rho": f"{found.radius:.9g}",
         "state variance C_h": f"{found.state_variance:.6g}",
@@ -59,9 +57,7 @@ def critical(
 
 
 def _drawn(stack: theory.Stack, width: int, draws: int, seed: int) -> None:
-    table = Table(
-        "draw", "abscissa of -I + J", "radius of J", "mean h^2", "state", title=f"Drawn at width {width}"
-    )
+    table = Table("draw", "abscissa of -I + J", "radius of J", "mean h^2", "state", title=f"Drawn at width {width}")
     measured = [theory.measure(stack, width, seed + index) for index in range(draws)]
     for index, one in enumerate(measured):
         cells = (f"{one.abscissa():+.4f}", f"{one.radius:.4f}", f"{one.state_variance:.4g}", one.status)
@@ -95,9 +91,7 @@ def curve(
         aspect=aspect,
         final=final,
     )
-    table = Table(
-        "sigma_b", *(f"L = {depth}" for depth in found.depths), title=f"Critical sigma_w, {activation}"
-    )
+    table = Table("sigma_b", *(f"L = {depth}" for depth in found.depths), title=f"Critical sigma_w, {activation}")
     for bias, column in zip(found.sigma_b, found.sigma_w.T):
         table.add_row(f"{bias:.3f}", *(f"{value:.6f}" for value in column))
     console.print(table)
@@ -119,9 +113,7 @@ def capacity(
         table.add_row(f"{kappa:g}", f"{theory.gardner_capacity(kappa):.6f}")
     console.print(table)
     found = theory.capacity_experiment(_whole_numbers("units", units), rows, seed=seed)
-    table = Table(
-        "N", "half of the rows up to T / N", "Cover: 2 (N - 1) / N", title=f"Stored, {rows} rows each"
-    )
+    table = Table("N", "half of the rows up to T / N", "Cover: 2 (N - 1) / N", title=f"Stored, {rows} rows each")
     for index, size in enumerate(found.units):
         table.add_row(str(size), f"{found.half_load(index):.3f}", f"{2 * (size - 1) / size:.3f}")
     console.print(table)
@@ -139,9 +131,7 @@ def dynamics(
     aspect: AspectRatio = 1.0,
     final: Final = "identity",
     activate_state: ActivateState = False,
-    sigma_z: Annotated[
-        float, typer.Option(help="Scale of the gates of the networks drawn; 0 for none.")
-    ] = 0.0,
+    sigma_z: Annotated[float, typer.Option(help="Scale of the gates of the networks drawn; 0 for none.")] = 0.0,
     width: Annotated[int, typer.Option(help="State size of the networks drawn; 0 draws none.")] = 400,
     draws: Annotated[int, typer.Option(help="How many networks to draw.")] = 4,
     seed: Seed = 0,
@@ -153,10 +143,7 @@ def dynamics(
     """
     stack = theory.Stack(depth, sigma_w, activation, scaling, sigma_b, aspect, final, activate_state)
     state = theory.chaotic_state(stack)
-    runs = [
-        theory.simulate(theory.draw(stack, width, seed + index, sigma_z))
-        for index in range(draws if width else 0)
-    ]
+    runs = [theory.simulate(theory.draw(stack, width, seed + index, sigma_z)) for index in range(draws if width else 0)]
     table = Table("", "C_h(0)", "C_h(1)", "C_h(5)", "exponent", title=f"depth {depth}, sigma_w {sigma_w:g}")
     at = [np.interp(lag, state.lags, state.autocorrelation) for lag in (0.0, 1.0, 5.0)]
     table.add_row("mean field", *(f"{value:.4f}" for value in at), f"{state.exponent:.4f}")
@@ -171,9 +158,7 @@ def dynamics(
 
 @app.command()
 def spectra(
-    models: Annotated[
-        str, typer.Option(help="Of mgru, gnode and lem, separated by commas.")
-    ] = "mgru,gnode,lem",
+    models: Annotated[str, typer.Option(help="Of mgru, gnode and lem, separated by commas.")] = "mgru,gnode,lem",
     state: Annotated[int, typer.Option(help="N.")] = 1000,
     sigma_w: Annotated[float, typer.Option(help="Scale of the weights.")] = 1.5,
     sigma_z: Annotated[str, typer.Option(help="Scales of the gates, separated by commas.")] = "0,5",
@@ -184,16 +169,12 @@ def spectra(
 ) -> None:
     """Jacobian spectra of gated cells at their steady state (the paper's Appendix B)."""
     found = [
-        steady_spectrum(
-            model, state, sigma_w=sigma_w, sigma_z=scale, method=method, duration=duration, seed=seed
-        )
+        steady_spectrum(model, state, sigma_w=sigma_w, sigma_z=scale, method=method, duration=duration, seed=seed)
         for scale in _numbers("sigma_z", sigma_z)
         for model in models.split(",")
     ]
     ways = ", ".join(dict.fromkeys(f"{one.model} by {one.method}" for one in found))
-    table = Table(
-        "model", "sigma_z", "pinched", "abscissa", "radius", "theory", "max |mu|", "speed", title=ways
-    )
+    table = Table("model", "sigma_z", "pinched", "abscissa", "radius", "theory", "max |mu|", "speed", title=ways)
     for one in found:
         centre, radius = one.disc or (np.nan, np.nan)
         measured = np.abs(one.flow_eigenvalues - centre).max()

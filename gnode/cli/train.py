@@ -39,7 +39,13 @@ def train_command(
     folder = out or Path("runs") / f"{Path(made.name).stem}-{settings['model']}-{net.cell.units}"
     run = guarded(
         lambda: train.fit(
-            net, made, key=key, out=folder, progress=progress, extra_config={"spec": settings}, **vars(fit_settings)
+            net,
+            made,
+            key=key,
+            out=folder,
+            progress=progress,
+            extra_config={"spec": settings},
+            **vars(fit_settings),
         ),
         folder,
     )

@@ -51,7 +51,8 @@ class Initialiser:
     def weight(self, key: Key, shape: tuple[int, int]) -> Float[Array, "out in"]:
         """One matrix of shape (out, in)."""
         # jax counts Glorot's variance as scale / mean(N_in, N_out), so the paper's sigma_w^2 is twice its scale.
-        scale, mode = {"kaiming": (self.sigma_w**2, "fan_in"), "glorot": (self.sigma_w**2 / 2, "fan_avg")}[self.scaling]
+        scale = self.sigma_w**2 if self.scaling == "kaiming" else self.sigma_w**2 / 2
+        mode = "fan_in" if self.scaling == "kaiming" else "fan_avg"
         if scale == 0:
             return jnp.zeros(shape)
         draw = jax.nn.initializers.variance_scaling(scale, mode, self.distribution, in_axis=-1, out_axis=-2)

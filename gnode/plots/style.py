@@ -1,6 +1,7 @@
 """One look for all figures: colours that colour-blind readers can tell apart, small type, no box."""
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -34,7 +35,7 @@ MODEL_NAMES = {
 }
 """How the paper writes the models' names."""
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 9,
     "axes.titlesize": 9,
     "axes.spines.top": False,
@@ -54,6 +55,14 @@ def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, **o
         figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False, **options)
     return figure, list(axes.flat)
+
+
+def add_legend(figure: Figure, handles: list[Any] | None = None, where: str = "upper center", columns: int = 3) -> None:
+    """A legend outside the axes, where nothing that is drawn can run through it."""
+    if handles is None:
+        handles = figure.axes[0].get_legend_handles_labels()[0]
+    place: Any = f"outside {where}"
+    figure.legend(handles=handles, loc=place, ncols=columns, frameon=False, fontsize=8)
 
 
 def colour(index: int) -> str:

@@ -3,16 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Float
 from matplotlib.figure import Figure
 
 from gnode import errors
-from gnode.plots.style import colour, new_figure
-
-Series = Float[np.ndarray, "time channels"]
+from gnode.plots.style import add_legend, colour, new_figure
 
 
-def example_trial(inputs: Series, outputs: Series, targets: Series | None = None, dt: float = 1.0) -> Figure:
+def example_trial(inputs: ArrayLike, outputs: ArrayLike, targets: ArrayLike | None = None, dt: float = 1.0) -> Figure:
     """One trial, a row per channel: input in black, target as a pale band, output in colour.
 
     **Arguments:** `inputs`, `outputs`, `targets`: time x channels; `dt` the length of a bin in seconds.
@@ -35,14 +34,14 @@ def example_trial(inputs: Series, outputs: Series, targets: Series | None = None
         axis.set_ylabel(f"Channel {channel + 1}")
         axis.margins(x=0.01, y=0.12)
     axes[-1].set_xlabel("Time (s)")
-    # Above the axes, where no trace can run through it.
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3)
+    add_legend(figure)
     return figure
 
 
 def loss_curves(
-    curves: Mapping[str, Float[np.ndarray, " epochs"]], colours: Sequence[str] | None = None, ylabel: str = "Loss"
+    curves: Mapping[str, Float[np.ndarray, " epochs"]],
+    colours: Sequence[str] | None = None,
+    ylabel: str = "Loss",
 ) -> Figure:
     """Losses against epochs on a logarithmic scale, one line per entry, its name beside it in the legend."""
     if not curves:
@@ -54,5 +53,5 @@ def loss_curves(
     axis.set_yscale("log")
     axis.set_xlabel("Epoch")
     axis.set_ylabel(ylabel)
-    figure.legend(loc="outside right upper")
+    add_legend(figure, where="right upper", columns=1)
     return figure

@@ -1,6 +1,7 @@
 """One bin of time: how the state moves while the input goes from one sample to the next."""
 
 from collections.abc import Callable
+from typing import Any
 
 import diffrax
 import jax
@@ -69,7 +70,7 @@ def _repeat(times: int, body: Callable[[Array | int, State], State], h: State) -
 
 
 class _RK4(diffrax.AbstractERK):
-    """The classical fourth-order method, which diffrax leaves to its users. It has no error estimate: fixed steps only."""
+    """The classical fourth-order method, which diffrax leaves to its users. No error estimate: fixed steps only."""
 
     tableau = diffrax.ButcherTableau(
         a_lower=(np.array([0.5]), np.array([0.0, 0.5]), np.array([0.0, 0.0, 1.0])),
@@ -97,7 +98,7 @@ def _diffrax_solver(solver: Solver) -> diffrax.AbstractSolver:
 
 def _diffrax(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
     # Time runs from 0 to 1 within the bin, so that a bin of length 0 (padding) is nothing special.
-    def field(share: Scalar, h: State, args: tuple[Cell, Bin]) -> State:
+    def field(share: Any, h: State, args: tuple[Cell, Bin]) -> State:
         cell, bin = args
         return bin[2] * cell.vector_field(h, _input_at(bin, share, solver))
 
@@ -124,5 +125,6 @@ def _diffrax(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
         max_steps=max_steps,
         throw=False,  # a field that cannot be followed gives NaN, which training reports as divergence
     )
+    assert solution.ys is not None  # the end state is saved by default
     end = solution.ys[0]
     return jnp.where(solution.result == diffrax.RESULTS.successful, end, jnp.nan)

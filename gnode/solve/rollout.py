@@ -7,6 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
@@ -56,7 +57,9 @@ def rollout(
 
 
 @eqx.filter_jit  # so that calling rollout outside a compiled function does not compile anew each time
-def _integrate(cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver) -> Float[Array, "time state"]:
+def _integrate(
+    cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver
+) -> Float[Array, "time state"]:
     ends = jnp.concatenate([xs[1:], xs[-1:]]) if solver.interpolation == "linear" else xs
 
     def step(h: State, bin: Bin) -> tuple[State, State]:
@@ -116,16 +119,22 @@ def _check_shapes(cell: Cell, xs: Array, h0: Array) -> None:
         raise errors.ArgumentError(f"h0 has shape {h0.shape}, but the cell's state has shape ({cell.state_size},).")
     if _is_concrete(xs) and not np.all(np.isfinite(xs)):
         bin, channel = np.argwhere(~np.isfinite(np.asarray(xs)))[0]
-        raise errors.ArgumentError(f"xs holds {xs[bin, channel]} at bin {bin}, input {channel}; fill missing values first.")
+        raise errors.ArgumentError(
+            f"xs holds {xs[bin, channel]} at bin {bin}, input {channel}; fill missing values first."
+        )
 
 
 def _bin_lengths(time: int, dt: ArrayLike | None, ts: ArrayLike | None) -> Float[Array, " time"]:
     if (dt is None) == (ts is None):
-        raise errors.ArgumentError("pass either dt (the length of the bins) or ts (their edges), not both and not neither.")
+        raise errors.ArgumentError(
+            "pass either dt (the length of the bins) or ts (their edges), not both and not neither."
+        )
     if ts is not None:
         edges = jnp.asarray(ts)
         if edges.shape not in ((time,), (time + 1,)) or time + edges.shape[0] < 3:
-            raise errors.ArgumentError(f"ts has shape {edges.shape}, but must hold {time + 1} edges (or {time} starts).")
+            raise errors.ArgumentError(
+                f"ts has shape {edges.shape}, but must hold {time + 1} edges (or {time} starts)."
+            )
         lengths = jnp.diff(edges)
         if edges.shape == (time,):
             lengths = jnp.concatenate([lengths, lengths[-1:]])
@@ -133,7 +142,9 @@ def _bin_lengths(time: int, dt: ArrayLike | None, ts: ArrayLike | None) -> Float
     else:
         lengths = jnp.asarray(dt, dtype=float)
         if lengths.shape not in ((), (time,)):
-            raise errors.ArgumentError(f"dt has shape {lengths.shape}, but must be one number or one per bin, ({time},).")
+            raise errors.ArgumentError(
+                f"dt has shape {lengths.shape}, but must be one number or one per bin, ({time},)."
+            )
         lengths = jnp.broadcast_to(lengths, (time,))
         name = "dt is negative or not a number: the length of bin"
     if _is_concrete(lengths):
@@ -144,4 +155,4 @@ def _bin_lengths(time: int, dt: ArrayLike | None, ts: ArrayLike | None) -> Float
 
 
 def _is_concrete(array: Array) -> bool:
-    return not isinstance(array, jax.core.Tracer)
+    return not isinstance(array, Tracer)

@@ -29,7 +29,11 @@ def make(name: str, **options: Any) -> Task:
     """
     if name.endswith(".npz"):
         maker: Callable[..., Task] = partial(array_file, name)
-        known = {*signature(array_file).parameters, *signature(arrays).parameters} - {"path", "options", *ARRAY_NAMES} | {"dt"}
+        known = {*signature(array_file).parameters, *signature(arrays).parameters} - {
+            "path",
+            "options",
+            *ARRAY_NAMES,
+        } | {"dt"}
     else:
         maker = TASKS[errors.one_of("task", ALIASES.get(name, name), TASKS)]
         known = set(signature(flip_flop).parameters) - {"amplitude"}

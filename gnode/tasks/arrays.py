@@ -40,11 +40,12 @@ def arrays(
     """
     everything = Trials(np.asarray(inputs), np.asarray(targets), dt, mask, lengths)
     is_class = np.issubdtype(everything.targets.dtype, np.integer)
-    if outputs is None:
-        outputs = int(everything.targets.max()) + 1 if is_class else everything.targets.shape[2]
+    seen = int(everything.targets.max()) + 1 if is_class else everything.targets.shape[2]
     count = len(everything)
-    held_out = [int(round(errors.not_negative(share_name, share) * count)) for share_name, share in
-                (("validation", validation), ("test", test))]
+    held_out = [
+        round(errors.not_negative(share_name, share) * count)
+        for share_name, share in (("validation", validation), ("test", test))
+    ]
     if held_out[0] < 1 or sum(held_out) >= count:
         raise errors.ArgumentError(
             f"{count} trials with validation={validation} and test={test} leave {count - sum(held_out)} to train on and "
@@ -57,7 +58,7 @@ def arrays(
         train=everything.take(np.sort(chosen[2])),
         validation=everything.take(np.sort(chosen[0])),
         test=everything.take(np.sort(chosen[1])) if held_out[1] else None,
-        outputs=outputs,
+        outputs=seen if outputs is None else outputs,
         loss="cross_entropy" if is_class else "mse",
         when=when or ("last" if is_class else "every"),
     )

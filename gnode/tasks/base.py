@@ -31,14 +31,18 @@ class Trials:
     def __post_init__(self):
         inputs, targets = np.asarray(self.inputs), np.asarray(self.targets)
         if inputs.ndim != 3 or 0 in inputs.shape:
-            raise errors.ArgumentError(f"inputs has shape {inputs.shape}, but must be (trials, time, inputs), none of them 0.")
+            raise errors.ArgumentError(
+                f"inputs has shape {inputs.shape}, but must be (trials, time, inputs), none of them 0."
+            )
         trials, time, _ = inputs.shape
         is_class = np.issubdtype(targets.dtype, np.integer)
         if is_class and targets.shape != (trials,):
-            raise errors.ArgumentError(f"targets (classes) has shape {targets.shape}, but must be ({trials},), one per trial.")
+            raise errors.ArgumentError(
+                f"targets (classes) has shape {targets.shape}, but must be ({trials},), one per trial."
+            )
         if not is_class and (targets.ndim != 3 or targets.shape[:2] != (trials, time)):
             raise errors.ArgumentError(
-                f"targets has shape {targets.shape}, but must be ({trials}, {time}, outputs) to match inputs {inputs.shape}; "
+                f"targets has shape {targets.shape}, but must be ({trials}, {time}, outputs) like inputs {inputs.shape}; "
                 f"for a classification pass whole numbers, one per trial."
             )
         mask = np.ones((trials, time), np.float32) if self.mask is None else np.asarray(self.mask, np.float32)
@@ -56,7 +60,13 @@ class Trials:
         if not is_class:  # a target that does not count may be missing
             _no_nan("targets", np.where(mask[..., None] > 0, targets, 0))
             targets = np.where(mask[..., None] > 0, targets, 0).astype(np.float32)
-        for name, value in {"inputs": inputs.astype(np.float32), "targets": targets, "dt": dt, "mask": mask, "lengths": lengths}.items():
+        for name, value in {
+            "inputs": inputs.astype(np.float32),
+            "targets": targets,
+            "dt": dt,
+            "mask": mask,
+            "lengths": lengths,
+        }.items():
             object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
@@ -69,7 +79,7 @@ class Trials:
 
     def take(self, chosen: Any) -> "Trials":
         """Some of the trials: a slice or an array of indices."""
-        dt = self.dt if isinstance(self.dt, float) else self.dt[chosen]
+        dt = self.dt[chosen] if isinstance(self.dt, np.ndarray) else self.dt
         return Trials(self.inputs[chosen], self.targets[chosen], dt, self.mask[chosen], self.lengths[chosen])
 
 

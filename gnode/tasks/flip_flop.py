@@ -90,8 +90,21 @@ def flip_flop(
     errors.one_of("reading", reading, READINGS)
     pulses = AMPLITUDES[amplitude]
     bits = errors.whole("bits", DEFAULT_BITS.get(amplitude, 2) if bits is None else bits)
-    given = {"amplitude": amplitude, "bits": bits, "trials": trials, "validation": validation, "bins": bins, "dt": dt}
-    given |= {"mean_pulses": mean_pulses, "pulse_bins": pulse_bins, "span": span, "start": start, "reading": reading}
+    given = {
+        "amplitude": amplitude,
+        "bits": bits,
+        "trials": trials,
+        "validation": validation,
+        "bins": bins,
+        "dt": dt,
+    }
+    given |= {
+        "mean_pulses": mean_pulses,
+        "pulse_bins": pulse_bins,
+        "span": span,
+        "start": start,
+        "reading": reading,
+    }
     trials, validation = errors.whole("trials", trials), errors.whole("validation", validation)
     bins, dt = errors.whole("bins", bins), errors.positive("dt", dt)
     width = errors.whole("pulse_bins", (2 if reading == "text" else 3) if pulse_bins is None else pulse_bins)
@@ -113,7 +126,9 @@ def flip_flop(
         train=everything.take(slice(0, trials)),
         validation=everything.take(slice(trials, None)),
         outputs=bits,
-        options={name: value for name, value in given.items() if name != "amplitude"} | {"key": key} if regenerable else None,
+        options={name: value for name, value in given.items() if name != "amplitude"} | {"key": key}
+        if regenerable
+        else None,
     )
 
 
@@ -125,7 +140,9 @@ def _checked_span(span: tuple[float, float]) -> tuple[float, float]:
 
 
 def _start_values(pulses: Pulses, bits: int, start: Sequence[float] | None, reading: str) -> Float[np.ndarray, " bits"]:
-    values = np.asarray((pulses.start_text if reading == "text" else pulses.start_code) if start is None else start, float)
+    values = np.asarray(
+        (pulses.start_text if reading == "text" else pulses.start_code) if start is None else start, float
+    )
     if pulses.together and start is None:  # (a, 0): further channels start at 0 too
         values = np.resize(np.concatenate([values, np.zeros(bits)]), bits)
     if values.shape not in ((1,), (), (bits,)) or not np.all(np.isfinite(values)):
@@ -164,7 +181,13 @@ def _draw_sizes(
 
 
 def _lay_out(
-    onsets: np.ndarray, channels: np.ndarray, sizes: np.ndarray, bins: int, bits: int, width: int, before: np.ndarray
+    onsets: np.ndarray,
+    channels: np.ndarray,
+    sizes: np.ndarray,
+    bins: int,
+    bits: int,
+    width: int,
+    before: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Inputs and targets of one trial. A pulse that begins during another in its channel takes over from it."""
     inputs, targets = np.zeros((bins, bits)), np.tile(before, (bins, 1))

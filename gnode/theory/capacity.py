@@ -71,10 +71,7 @@ def random_sequence(units: int, transitions: int, seed: int | Sequence[int] = 0)
     (3, 4)
     """
     rng = np.random.default_rng(seed)
-    return (
-        2.0 * rng.integers(0, 2, (errors.whole("transitions", transitions) + 1, errors.whole("units", units)))
-        - 1
-    )
+    return 2.0 * rng.integers(0, 2, (errors.whole("transitions", transitions) + 1, errors.whole("units", units))) - 1
 
 
 def _constraints(sequence: Array, row: int) -> Array:

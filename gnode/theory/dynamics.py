@@ -27,9 +27,7 @@ _HERMITE_TERMS = 400
 _PANELS, _PANEL_ORDER = 24, 40  # resolve the 400th Hermite function, whose waves are 2 pi / sqrt(400) long
 _ENERGY_ORDER = 32
 _PROFILE_CELLS, _PROFILE_ORDER = 300, 4
-_PROFILE_REACH = (
-    9.0  # sech(9)^2 is 6e-8: from there on C - C_inf is an exponential to more than single precision
-)
+_PROFILE_REACH = 9.0  # sech(9)^2 is 6e-8: from there on C - C_inf is an exponential to more than single precision
 _SMALLEST_FRACTION = 1e-6  # of the static C_h, from which C_0 is searched upwards
 
 
@@ -97,9 +95,7 @@ def two_time(stack: Stack, state_variance: float) -> Correlator:
     (array([1.125]), array([2.25]))
     """
     kernels = recursion(stack, state_variance).kernels
-    first = (
-        [correlator(stack.phi, state_variance)] if stack.activate_state else [lambda c: (c, np.ones_like(c))]
-    )
+    first = [correlator(stack.phi, state_variance)] if stack.activate_state else [lambda c: (c, np.ones_like(c))]
     layers = first + [correlator(stack.phi, k) for k in kernels[:-1]]
     last = correlator(stack.final_phi, kernels[-1])
 
@@ -177,9 +173,7 @@ def chaotic_state(stack: Stack, max_lag: float = 40.0, points: int = 1601) -> Ch
         nonlocal tried
         tried += 1
         output = two_time(stack, variance)
-        plateau = _plateau(
-            output, variance
-        )  # at C_0 itself if C_F > C all the way: then the drop from 0 is positive
+        plateau = _plateau(output, variance)  # at C_0 itself if C_F > C all the way: then the drop from 0 is positive
         return float(_potential_drop(output, plateau if plateau < variance else 0.0, variance))
 
     low = static.variance

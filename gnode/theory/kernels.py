@@ -164,7 +164,5 @@ def one_point(phi: Pointwise, variance: float) -> tuple[float, float]:
     scale = np.sqrt(max(variance, _SMALLEST_VARIANCE))
     both = gaussian_mean(lambda x: np.square((phi.function(scale * x), phi.derivative(scale * x)))).value
     signal, slope = np.asarray(both).tolist()
-    at_rest = variance == 0 and signal < _SMALLEST_VARIANCE * (
-        1 + 2 * slope
-    )  # phi(0) = 0 and phi continuous there
+    at_rest = variance == 0 and signal < _SMALLEST_VARIANCE * (1 + 2 * slope)  # phi(0) = 0 and phi continuous there
     return (0.0 if at_rest else signal), slope

@@ -242,9 +242,7 @@ def fixed_point(stack: Stack, start: float = 0.0) -> FixedPoint:
     return found(bracketed_root(growth, low, high))
 
 
-def _bracket_above(
-    growth: Callable[[float], float], low: float, at_low: float, stack: Stack
-) -> tuple[float, float]:
+def _bracket_above(growth: Callable[[float], float], low: float, at_low: float, stack: Stack) -> tuple[float, float]:
     """Two variances above `low`, where the growth is `at_low`, between which it first turns negative."""
     tried = [(low, at_low)]
     while tried[-1][1] > 0 and tried[-1][0] < _HUGE:

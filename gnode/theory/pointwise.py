@@ -22,9 +22,7 @@ Function = Callable[[Array], Array]
 LEAKY_SLOPE = 0.01  # of gnode.activations.leaky_relu
 _GELU_SCALE = np.sqrt(2 / np.pi)  # jax.nn.gelu is the tanh approximation, and so is this one
 _GELU_CUBIC = 0.044715
-_PROBE = np.array(
-    [-1.7, -0.4, 0.3, 0.9, 2.1]
-)  # irregular, so that a mean or a sum cannot pass for a pointwise map
+_PROBE = np.array([-1.7, -0.4, 0.3, 0.9, 2.1])  # irregular, so that a mean or a sum cannot pass for a pointwise map
 _DIFFERENCE_STEP = 2e-3  # error h^6 / 140 * phi^(7), about 1e-17, against rounding 1e-16 / h, about 1e-13
 
 
@@ -139,9 +137,7 @@ def _require_vectorised(value: Function, what: str) -> None:
         whole = value(_PROBE)
         parts = np.array([value(_PROBE[i : i + 1]) for i in range(_PROBE.size)])
     except Exception as error:
-        raise errors.ArgumentError(
-            f"{what} fails on an array ({type(error).__name__}: {error}), {allowed}"
-        ) from error
+        raise errors.ArgumentError(f"{what} fails on an array ({type(error).__name__}: {error}), {allowed}") from error
     if whole.shape != _PROBE.shape or parts.shape != (_PROBE.size, 1):
         raise errors.ArgumentError(f"{what} maps shape {_PROBE.shape} to {whole.shape}, {allowed}")
     if not np.all(np.isfinite(whole)):

@@ -104,9 +104,7 @@ def gaussian_mean(integrand: Integrand, tolerance: float = TOLERANCE) -> Estimat
     return Estimate(total if np.ndim(total) else float(total), error, evaluations)
 
 
-def gaussian_pair_mean(
-    f: Integrand, g: Integrand, correlation: float, tolerance: float = TOLERANCE
-) -> Estimate:
+def gaussian_pair_mean(f: Integrand, g: Integrand, correlation: float, tolerance: float = TOLERANCE) -> Estimate:
     """E[f(x) g(y)] for standard Gaussians x, y with the given correlation, in polar coordinates.
 
         E = int_0^inf dr r exp(-r^2 / 2) int_0^2pi dtheta / 2 pi  f(r cos theta) g(r cos(theta - arccos rho))

@@ -103,9 +103,7 @@ def draw(stack: Stack, state: int, seed: int = 0, sigma_z: float = 0.0) -> Sampl
         scale = np.sqrt(stack.offset) if layer == 0 else stack.sigma_b
         offsets.append(scale * rng.normal(size=(after, 1)))
     gate = rng.normal(0.0, sigma_z / np.sqrt(state), (state, state)) if sigma_z > 0 else None
-    return SampledField(
-        tuple(weights), tuple(offsets), stack.phi, stack.final_phi, stack.activate_state, gate
-    )
+    return SampledField(tuple(weights), tuple(offsets), stack.phi, stack.final_phi, stack.activate_state, gate)
 
 
 def _widths(stack: Stack, state: int) -> list[int]:
@@ -145,9 +143,7 @@ class Measured:
         return float(self.eigenvalues.real.max()) - leak
 
 
-def measure(
-    stack: Stack, state: int, seed: int = 0, max_steps: int = 400, tolerance: float = 1e-8
-) -> Measured:
+def measure(stack: Stack, state: int, seed: int = 0, max_steps: int = 400, tolerance: float = 1e-8) -> Measured:
     """Draws a network, lets it relax, and takes the spectrum of its Jacobian there.
 
     Without bias and input the state of rest is 0, and the Jacobian is taken next to it.

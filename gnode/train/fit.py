@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from gnode import errors
@@ -56,7 +57,9 @@ def fit(
     problem = loop.pose(net, task, Settings(**settings), as_key(key))
     if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(problem.params)):
         raise errors.ArgumentError("the network holds weights that are not finite; draw it again.")
-    config = store.config(net, task, problem.settings, np.asarray(jax.random.key_data(problem.key)).tolist(), extra_config or {})
+    config = store.config(
+        net, task, problem.settings, np.asarray(jax.random.key_data(problem.key)).tolist(), extra_config or {}
+    )
     if out is None:
         return _train(problem, task, loop.begin(problem), 0.0, None, config, progress, checkpoint_seconds)
     folder = Path(out)
@@ -82,7 +85,7 @@ def resume(
         return found
     folder = Path(folder)
     with locked(folder):
-        key = jax.random.wrap_key_data(np.asarray(found.config["key"], np.uint32))
+        key = jax.random.wrap_key_data(jnp.asarray(found.config["key"], jnp.uint32))
         problem = loop.pose(found.net, found.task, found.settings, key)
         begun = loop.begin(problem)
         checkpoint = store.load_checkpoint(folder, begun.state)
@@ -109,7 +112,14 @@ def _train(
 
     def checkpoint() -> None:
         if folder is not None:
-            store.save(folder, latest.state, problem.network(latest.state.best), latest.curves, latest.epoch, elapsed())
+            store.save(
+                folder,
+                latest.state,
+                problem.network(latest.state.best),
+                latest.curves,
+                latest.epoch,
+                elapsed(),
+            )
 
     epochs = problem.settings.epochs
     with progress.bar(epochs, done.epoch, f"training on {task.name}", progress.is_wanted(show)) as update:

@@ -9,7 +9,18 @@ from gnode import errors
 from gnode.tasks import Task
 from gnode.train import spec
 
-VALUES = ("lr", "weight_decay", "clip", "penalty", "state_penalty", "patience", "seed", "tau", "init", "bias_std")
+VALUES = (
+    "lr",
+    "weight_decay",
+    "clip",
+    "penalty",
+    "state_penalty",
+    "patience",
+    "seed",
+    "tau",
+    "init",
+    "bias_std",
+)
 """Settings that are numbers to a compiled program (or that only fill its arrays): they never compile anything anew."""
 
 

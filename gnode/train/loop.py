@@ -64,7 +64,9 @@ def on_device(task: Task) -> Data:
 def pose(net: Network, task: Task, settings: Settings, key: Key, data: Data | None = None) -> Problem:
     """Checks that network, task and settings fit together. `data` may be shared between runs."""
     if net.cell.inputs != task.inputs:
-        raise errors.ArgumentError(f"the network takes {net.cell.inputs} inputs, but task {task.name} has {task.inputs}.")
+        raise errors.ArgumentError(
+            f"the network takes {net.cell.inputs} inputs, but task {task.name} has {task.inputs}."
+        )
     if net.outputs != task.outputs:
         raise errors.ArgumentError(f"the network has {net.outputs} outputs, but task {task.name} needs {task.outputs}.")
     params, frozen = parameters.split(net)

@@ -35,7 +35,9 @@ def pose(settings: dict[str, Any], task: Task, data: Data | None = None) -> Prob
     return loop.pose(net, task, fit_settings, key, data)
 
 
-def outcome(index: int, settings: dict[str, Any], task: Task, problem: Problem, done: Progress, seconds: float) -> Outcome:
+def outcome(
+    index: int, settings: dict[str, Any], task: Task, problem: Problem, done: Progress, seconds: float
+) -> Outcome:
     """What is kept of a member that has been trained."""
     net: Network = problem.network(done.state.best)
     key_data = np.asarray(jax.random.key_data(problem.key)).tolist()

@@ -79,7 +79,14 @@ def plan_of(settings: Settings, task: Task) -> Plan:
 def hyper_of(settings: Settings) -> Hyper:
     """The numeric part of settings."""
     patience = float("inf") if settings.patience is None else settings.patience
-    values = (settings.lr, settings.weight_decay, settings.clip, settings.penalty, settings.state_penalty, patience)
+    values = (
+        settings.lr,
+        settings.weight_decay,
+        settings.clip,
+        settings.penalty,
+        settings.state_penalty,
+        patience,
+    )
     return Hyper(*(jnp.float32(value) for value in values))
 
 

@@ -38,4 +38,5 @@ def bar(total: int, done: int, what: str, show: bool, unit: str = "epoch") -> It
 def losses_so_far(now: Progress) -> str:
     """The text beside a training run's bar."""
     curves = now.curves
-    return f"train {curves['train'][-1]:.4g}  validation {curves['validation'][-1]:.4g}  best {float(now.state.best_loss):.4g}"
+    train, validation = curves["train"][-1], curves["validation"][-1]
+    return f"train {train:.4g}  validation {validation:.4g}  best {float(now.state.best_loss):.4g}"

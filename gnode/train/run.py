@@ -13,7 +13,7 @@ from gnode import errors, tasks
 from gnode.network import Network
 from gnode.tasks import Task, Trials
 from gnode.train import store, structure
-from gnode.train.loss import Batch, accuracy, losses, to_device
+from gnode.train.loss import accuracy, losses, to_device
 from gnode.train.settings import Settings
 from gnode.train.store import Curves
 
@@ -87,8 +87,11 @@ class Run:
             "interrupted": f"was interrupted after {epochs} of {self.settings.epochs} epochs",
         }[self.status]
         if not np.isfinite(self.best_loss):
-            return f"The run {ended}, before any validation loss was found; lower the learning rate or clip the gradient."
-        return f"The run {ended} in {self.seconds:.0f} s; best validation loss {self.best_loss:.4g} in epoch {self.best_epoch}."
+            return (
+                f"The run {ended}, before any validation loss was found; lower the learning rate or clip the gradient."
+            )
+        best = f"best validation loss {self.best_loss:.4g} in epoch {self.best_epoch}"
+        return f"The run {ended} in {self.seconds:.0f} s; {best}."
 
 
 _loss = eqx.filter_jit(lambda net, batch, kind, when: losses(net, batch, kind, when).loss)
@@ -122,7 +125,13 @@ def load(folder: str | Path, *, like: Network | None = None, task: Task | None =
             "best_epoch": best + 1,
         }
     return Run(
-        net=net, settings=read_settings(config), curves=curves, folder=folder, config=config, _task=task, **ended
+        net=net,
+        settings=read_settings(config),
+        curves=curves,
+        folder=folder,
+        config=config,
+        _task=task,
+        **ended,
     )
 
 

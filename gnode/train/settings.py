@@ -71,7 +71,9 @@ class Settings:
 
 
 def _checked_schedule(schedule: Sequence[Sequence[int]], epochs: int) -> tuple[tuple[int, int], ...]:
-    stages = tuple((errors.whole("schedule bins", stage[0]), errors.whole("schedule epochs", stage[1])) for stage in schedule)
+    stages = tuple(
+        (errors.whole("schedule bins", stage[0]), errors.whole("schedule epochs", stage[1])) for stage in schedule
+    )
     total = sum(stage_epochs for _, stage_epochs in stages)
     if total != epochs:
         raise errors.ArgumentError(f"schedule lasts {total} epochs, but epochs is {epochs}; make them equal.")

@@ -33,7 +33,11 @@ from gnode.train.program import TrainState
 from gnode.train.settings import Settings
 
 CONFIG, WEIGHTS, METRICS, CHECKPOINT, RESULT = (
-    "config.json", "weights.npz", "metrics.csv", "checkpoint.npz", "result.json",
+    "config.json",
+    "weights.npz",
+    "metrics.csv",
+    "checkpoint.npz",
+    "result.json",
 )
 METRIC_NAMES = ("train", "validation", "gradient")
 Curves = dict[str, np.ndarray]
@@ -154,8 +158,11 @@ def create(folder: Path, config: dict[str, Any], initial: Network) -> None:
 def save(folder: Path, state: TrainState, best: Network, curves: Curves, epoch: int, seconds: float) -> None:
     """A checkpoint. `checkpoint.npz` alone decides where a run resumes; the other files follow from it."""
     progress = {f"metrics/{name}": values for name, values in curves.items()}
-    progress |= {"epoch": np.int64(epoch), "seconds": np.float64(seconds)}
-    write_arrays(folder / CHECKPOINT, {f"state{name}": value for name, value in structure.to_arrays(state).items()} | progress)
+    progress |= {"epoch": np.asarray(epoch), "seconds": np.asarray(seconds)}
+    write_arrays(
+        folder / CHECKPOINT,
+        {f"state{name}": value for name, value in structure.to_arrays(state).items()} | progress,
+    )
     write_arrays(folder / WEIGHTS, structure.to_arrays(best))
     write_text(folder / METRICS, curves_as_csv(curves))
 

@@ -84,7 +84,9 @@ def from_arrays(like: PyTree, arrays: dict[str, np.ndarray], source: str) -> PyT
             raise errors.StoreError(f"{source} lacks the array {name!r}: it belongs to another network, or is broken.")
         stored = arrays[name]
         if stored.shape != leaf.shape:
-            raise errors.StoreError(f"{source}: array {name!r} has shape {stored.shape}, but the network's is {leaf.shape}.")
+            raise errors.StoreError(
+                f"{source}: array {name!r} has shape {stored.shape}, but the network's is {leaf.shape}."
+            )
         return jnp.asarray(stored, dtype=leaf.dtype)
 
     return jax.tree_util.tree_map_with_path(fill, like)

@@ -78,7 +78,9 @@ class Sweep:
     def load(self, index: int) -> Run:
         """A member's run, with its trained network."""
         if not 0 <= index < len(self.members):
-            raise errors.ArgumentError(f"member is {index!r}, but the sweep's members are 0 to {len(self.members) - 1}.")
+            raise errors.ArgumentError(
+                f"member is {index!r}, but the sweep's members are 0 to {len(self.members) - 1}."
+            )
         if not member.is_done(self.folder, index):
             raise errors.StoreError(f"member {index} of {self.folder} has not been trained yet; resume the sweep.")
         return run.load(member.folder_of(self.folder, index))
@@ -107,13 +109,21 @@ class Sweep:
         lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
         for value, entry in self.best(by).items():
             spread = f" ± {entry['std']:.2g} ({entry['seeds']} seeds)" if entry["seeds"] > 1 else ""
-            cells = [value, *(entry.get(name, "") for name in shown), f"{entry['mean']:.4g}{spread}", entry["best_epoch"], entry["member"]]
+            cells = [
+                value,
+                *(entry.get(name, "") for name in shown),
+                f"{entry['mean']:.4g}{spread}",
+                entry["best_epoch"],
+                entry["member"],
+            ]
             lines.append("| " + " | ".join("" if cell is None else str(cell) for cell in cells) + " |")
         return "\n".join(lines) + "\n"
 
     def status(self) -> dict[str, int]:
         """How many members there are, are done, diverged, and stopped early."""
-        ended = [store.read_json(member.folder_of(self.folder, index) / store.RESULT)["status"] for index in self.done()]
+        ended = [
+            store.read_json(member.folder_of(self.folder, index) / store.RESULT)["status"] for index in self.done()
+        ]
         counts = {kind: ended.count(kind) for kind in ("finished", "stopped", "diverged")}
         return {"members": len(self.members), "done": len(ended), **counts}
 
@@ -153,11 +163,16 @@ def sweep(
     check(grid)
     folder = Path(out)
     if (folder / SPEC).exists():
-        raise errors.StoreError(f"{folder} already holds a sweep; choose another folder, or go on with --resume {folder}.")
+        raise errors.StoreError(
+            f"{folder} already holds a sweep; choose another folder, or go on with --resume {folder}."
+        )
     errors.one_of("engine", engine, engines.ENGINES)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        store.write_json(folder / SPEC, {"task": grid.task, "axes": grid.axes, "members": grid.members, **store.environment()})
+        store.write_json(
+            folder / SPEC,
+            {"task": grid.task, "axes": grid.axes, "members": grid.members, **store.environment()},
+        )
     except OSError as problem:
         raise errors.StoreError(f"cannot write to {folder} ({problem}).") from problem
     return resume_sweep(folder, engine=engine, address=address, workers=workers, progress=progress)
@@ -182,14 +197,18 @@ def resume_sweep(
     return found
 
 
-def _train(found: Sweep, todo: list[int], engine: str, address: str | None, workers: int | None, show: bool | None) -> None:
+def _train(
+    found: Sweep, todo: list[int], engine: str, address: str | None, workers: int | None, show: bool | None
+) -> None:
     grid, folder = found.grid, found.folder
     for leftover in (folder / member.MEMBERS).glob(".*.tmp"):  # of a kill in the middle of writing
         shutil.rmtree(leftover, ignore_errors=True)
     tasks = TaskCache(grid.task)
     epochs = sum(_epochs(settings) for settings in found.members)
     before = epochs - sum(_epochs(found.members[index]) for index in todo)
-    with progress.bar(epochs, before, f"sweep of {len(found.members)}", progress.is_wanted(show), unit="epoch") as update:
+    with progress.bar(
+        epochs, before, f"sweep of {len(found.members)}", progress.is_wanted(show), unit="epoch"
+    ) as update:
         record = _Recorder(found, update, before)
         if engine == "auto":
             engine = "threads" if jax.default_backend() == "cpu" else "one_program"
@@ -252,7 +271,9 @@ def plan(grid: Grid) -> dict[str, Any]:
     at_a_time, compilations = [], 0
     for group in grid.groups:
         task = tasks(group.settings)
-        together = min(engines.cores(), len(group.members)) if on_cpu else engines.chunk_size(group, task, len(group.members))
+        together = (
+            min(engines.cores(), len(group.members)) if on_cpu else engines.chunk_size(group, task, len(group.members))
+        )
         at_a_time.append(together * engines.member_bytes(group, task))
         compilations += len(group.settings.get("schedule") or (1,))
     return {
@@ -287,7 +308,11 @@ def _as_text(value: Any) -> Any:
     """A value for a table's cell: tuples as the command line writes them."""
     if isinstance(value, tuple):
         nested = value and isinstance(value[0], tuple)
-        return "+".join(f"{bins}@{epochs}" for bins, epochs in value) if nested else "x".join(f"{part:g}" for part in value)
+        return (
+            "+".join(f"{bins}@{epochs}" for bins, epochs in value)
+            if nested
+            else "x".join(f"{part:g}" for part in value)
+        )
     return value
 
 

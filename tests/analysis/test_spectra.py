@@ -47,9 +47,7 @@ def test_stable_network():
 
 def test_euler_map_is_one_plus_flow():
     spectrum = steady_spectrum("mgru", 40, sigma_z=5.0, duration=50.0, dt=0.5)
-    np.testing.assert_allclose(
-        np.sort_complex(spectrum.map_generator), np.sort_complex(spectrum.flow_eigenvalues)
-    )
+    np.testing.assert_allclose(np.sort_complex(spectrum.map_generator), np.sort_complex(spectrum.flow_eigenvalues))
 
 
 def test_lem_map_by_hand():
@@ -68,9 +66,7 @@ def test_lem_map_by_hand():
 
 def test_tsit5_gives_much_the_same_flow_spectrum():
     """N = 150: the fraction of pinched modes by Euler and by Tsit5 within 0.1."""
-    euler, tsit5 = (
-        steady_spectrum("mgru", 150, sigma_z=5.0, method=m, duration=60.0) for m in ("euler", "tsit5")
-    )
+    euler, tsit5 = (steady_spectrum("mgru", 150, sigma_z=5.0, method=m, duration=60.0) for m in ("euler", "tsit5"))
     assert euler.pinching() == pytest.approx(tsit5.pinching(), abs=0.1)
     decays = np.abs(tsit5.map_eigenvalues)
     assert np.sort(decays)[-1] == pytest.approx(np.exp(np.real(tsit5.flow_eigenvalues).max()), abs=0.02)

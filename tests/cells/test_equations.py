@@ -69,7 +69,9 @@ def test_lem_is_its_published_update(gate, x64):
     for x in xs:
         steps = np.full(8, dt / 0.5)
         if gate:
-            steps = dt / 0.5 * sigmoid(np.asarray(cell.W_gate) @ y + np.asarray(cell.U_gate) @ x + np.asarray(cell.b_gate))
+            steps = (
+                dt / 0.5 * sigmoid(np.asarray(cell.W_gate) @ y + np.asarray(cell.U_gate) @ x + np.asarray(cell.b_gate))
+            )
         z = (1 - steps[:4]) * z + steps[:4] * np.tanh(W[:4] @ y + U[:4] @ x + b[:4])
         y = (1 - steps[4:]) * y + steps[4:] * np.tanh(W[4:] @ z + U[4:] @ x + b[4:])
         expected.append(np.concatenate([y, z]))
@@ -97,9 +99,7 @@ def test_lem_is_a_constrained_mgru(x64):
         ],
     )
     xs, h0 = np.random.default_rng(1).normal(size=(9, 3)), np.linspace(-1, 1, 8)
-    np.testing.assert_allclose(
-        rollout(lem, xs, h0, dt=0.2, method="euler"), rollout(mgru, xs, h0, dt=0.2), atol=1e-12
-    )
+    np.testing.assert_allclose(rollout(lem, xs, h0, dt=0.2, method="euler"), rollout(mgru, xs, h0, dt=0.2), atol=1e-12)
 
 
 def test_gnode_of_depth_one_without_gate_is_the_rnn(x64):

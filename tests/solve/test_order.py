@@ -24,9 +24,9 @@ def end_state(cell, method, substeps, interpolation, h0):
 
 def measured_order(cell, method, interpolation, coarse):
     h0 = jnp.linspace(-1, 1, cell.state_size)
-    exact = rollout(
-        cell, XS, h0, dt=0.4, method=Solver("tsit5", rtol=1e-12, atol=1e-13, interpolation=interpolation)
-    )[-1]
+    exact = rollout(cell, XS, h0, dt=0.4, method=Solver("tsit5", rtol=1e-12, atol=1e-13, interpolation=interpolation))[
+        -1
+    ]
     errors = [jnp.max(jnp.abs(end_state(cell, method, n, interpolation, h0) - exact)) for n in (coarse, 2 * coarse)]
     return float(jnp.log2(errors[0] / errors[1]))
 
@@ -48,7 +48,11 @@ def test_adaptive_methods_reach_their_tolerance(method, x64):
     cell = cells.node(2, 3, widths=(4,), key=0)
     cell = cells.Gated(
         F=cells.Stack(
-            W=(jnp.zeros((3, 3)),), U=jnp.zeros((3, 2)), b=(jnp.array([1.0, -2.0, 0.5]),), hidden="relu", final="identity"
+            W=(jnp.zeros((3, 3)),),
+            U=jnp.zeros((3, 2)),
+            b=(jnp.array([1.0, -2.0, 0.5]),),
+            hidden="relu",
+            final="identity",
         ),
         G=None,
         timescale=cell.timescale,

@@ -45,7 +45,7 @@ def test_a_file_of_arrays(tmp_path):
     ("action", "word"),
     [
         (lambda: arrays(X[0], Y, 0.1), r"inputs has shape \(5, 2\)"),
-        (lambda: arrays(X, Y[:, :4], 0.1), "to match inputs"),
+        (lambda: arrays(X, Y[:, :4], 0.1), "like inputs"),
         (lambda: arrays(np.where(X > 2, np.inf, X), Y, 0.1), "inputs holds inf"),
         (lambda: arrays(X, Y, -0.1), "dt is -0.1"),
         (lambda: arrays(X, Y, np.ones((20, 4))), "dt has shape"),

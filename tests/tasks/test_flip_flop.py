@@ -19,7 +19,14 @@ def replay(inputs, width, start):
 
 @pytest.mark.parametrize(
     ("amplitude", "start"),
-    [("fixed", [1, 1, 1]), ("variable", [0, 0, 0]), ("square", [0, 0]), ("rectangle", [0, 0]), ("annulus", [0, 0]), ("ring", [0, 0])],
+    [
+        ("fixed", [1, 1, 1]),
+        ("variable", [0, 0, 0]),
+        ("square", [0, 0]),
+        ("rectangle", [0, 0]),
+        ("annulus", [0, 0]),
+        ("ring", [0, 0]),
+    ],
 )
 def test_the_target_is_the_last_pulse(amplitude, start):
     task = flip_flop(amplitude, trials=60, validation=1, key=3)
@@ -102,14 +109,19 @@ def test_pulse_width_by_the_text_and_by_the_code():
 
 def test_onsets_by_the_text_and_by_the_code():
     """Without replacement two pulses never begin together; with it they do. The code drops pulses that overrun the end."""
-    text, code = (flip_flop("variable", bits=8, trials=400, validation=1, reading=r).train.inputs for r in ("text", "code"))
+    text, code = (
+        flip_flop("variable", bits=8, trials=400, validation=1, reading=r).train.inputs for r in ("text", "code")
+    )
     assert onsets_all(text).sum(axis=-1).max() == 1
     assert onsets_all(code).sum(axis=-1).max() > 1
     assert onsets_all(text)[:, -1].any()
     assert not onsets_all(code)[:, -2:].any()
 
 
-@pytest.mark.parametrize(("amplitude", "code"), [("fixed", [1, 1, 1]), ("variable", [0, 0, 0]), ("annulus", [1.5, 0]), ("ring", [2, 0])])
+@pytest.mark.parametrize(
+    ("amplitude", "code"),
+    [("fixed", [1, 1, 1]), ("variable", [0, 0, 0]), ("annulus", [1.5, 0]), ("ring", [2, 0])],
+)
 def test_start_values_of_the_code(amplitude, code):
     task = flip_flop(amplitude, trials=50, validation=1, reading="code")
     quiet = ~np.any(task.train.inputs[:, :1] != 0, axis=(1, 2))

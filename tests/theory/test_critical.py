@@ -39,9 +39,7 @@ def test_closed_forms_and_numeric_agree(settings, value):
 @pytest.mark.parametrize("scaling", ["kaiming", "glorot"])
 def test_relu_formula(depth, aspect, scaling):
     by_hand = critical_sigma_w_relu(depth, scaling, aspect)
-    assert critical_sigma_w(depth, "relu", scaling, aspect=aspect).sigma_w == pytest.approx(
-        by_hand, abs=1e-12
-    )
+    assert critical_sigma_w(depth, "relu", scaling, aspect=aspect).sigma_w == pytest.approx(by_hand, abs=1e-12)
     if depth == 6:
         return  # the same again, only slower
     with_bias = critical_sigma_w(depth, "relu", scaling, 0.5, aspect, method="numeric")
@@ -99,9 +97,7 @@ def test_drawn_networks_are_critical_away_from_zero(settings):
 def test_paper_glorot_form_fails_away_from_aspect_one():
     """The paper's (1 + alpha)^(1/L) 2^(1 - 3/2L), drawn at alpha = 3 and width 600, has radius sqrt 3."""
     aspect, depth = 3.0, 3
-    printed = Stack(
-        depth, (1 + aspect) ** (1 / depth) * 2 ** (1 - 1.5 / depth), "relu", "glorot", aspect=aspect
-    )
+    printed = Stack(depth, (1 + aspect) ** (1 / depth) * 2 ** (1 - 1.5 / depth), "relu", "glorot", aspect=aspect)
     assert measure(printed, 600).radius == pytest.approx(3**0.5, rel=0.05)
 
 

@@ -49,9 +49,7 @@ def test_onset_of_chaos_of_the_rate_network():
         state = chaotic_state(Stack(1, 1 + excess, activate_state=True), max_lag=8 / excess)
         ratios.append(state.exponent / (excess**2 / 2))
         assert state.variance == pytest.approx(excess, rel=2 * excess)
-    assert 2 * ratios[1] - ratios[0] == pytest.approx(
-        1, abs=0.01
-    )  # the first correction is linear in the excess
+    assert 2 * ratios[1] - ratios[0] == pytest.approx(1, abs=0.01)  # the first correction is linear in the excess
 
 
 def test_two_ways_to_write_one_network():
@@ -80,9 +78,7 @@ def test_simulated_networks():
         exponents.append(np.mean([run.exponent for run in runs]))
         correlations.append(np.mean([run.autocorrelation for run in runs], axis=0))
     lags = slice(0, 16)  # up to tau = 3, where C_h has fallen by half
-    np.testing.assert_allclose(
-        correlations[1][lags], theory.autocorrelation[lags], atol=0.06 * theory.variance
-    )
+    np.testing.assert_allclose(correlations[1][lags], theory.autocorrelation[lags], atol=0.06 * theory.variance)
     assert exponents[0] < exponents[1] < theory.exponent
     assert 2 * exponents[1] - exponents[0] == pytest.approx(theory.exponent, rel=0.06)
 
@@ -90,13 +86,10 @@ def test_simulated_networks():
 def test_gates_slow_chaos_down():
     """mGRU of width 300, sigma_w = 2: gates of scale 5 lengthen the memory and lower the exponent."""
     stack = Stack(1, 2.0, final="tanh")
-    free, gated = (
-        simulate(draw(stack, 300, 1, sigma_z=z), duration=60.0, step=0.2, batch=4) for z in (0.0, 5.0)
-    )
+    free, gated = (simulate(draw(stack, 300, 1, sigma_z=z), duration=60.0, step=0.2, batch=4) for z in (0.0, 5.0))
     assert gated.exponent < 0.5 * free.exponent
     assert (
-        gated.autocorrelation[25] / gated.autocorrelation[0]
-        > free.autocorrelation[25] / free.autocorrelation[0] + 0.2
+        gated.autocorrelation[25] / gated.autocorrelation[0] > free.autocorrelation[25] / free.autocorrelation[0] + 0.2
     )
 
 

@@ -38,9 +38,7 @@ def test_quadrature_agrees_with_closed_forms(name, derivative):
             exact = kernel(name, *point, derivative=derivative, method="closed")
             assert exact.error == 0
             assert abs(found.value - exact.value) < 1e-10 * max(1, k)
-            assert abs(found.value - exact.value) <= max(
-                found.error, 1e-13 * max(1, k)
-            )  # the error is not boasted
+            assert abs(found.value - exact.value) <= max(found.error, 1e-13 * max(1, k))  # the error is not boasted
 
 
 def test_closed_forms_of_the_paper():
@@ -48,9 +46,7 @@ def test_closed_forms_of_the_paper():
     arc = math.atan(kt / math.sqrt(k0**2 - kt**2))
     relu = kt / 4 * (1 + 2 / math.pi * arc) + math.sqrt(k0**2 - kt**2) / (2 * math.pi)
     assert kernel("relu", k0, kt).value == pytest.approx(relu, abs=1e-14)
-    assert kernel("relu", k0, kt, derivative=True).value == pytest.approx(
-        (1 + 2 / math.pi * arc) / 4, abs=1e-14
-    )
+    assert kernel("relu", k0, kt, derivative=True).value == pytest.approx((1 + 2 / math.pi * arc) / 4, abs=1e-14)
     assert kernel("relu", k0).value == k0 / 2
 
 

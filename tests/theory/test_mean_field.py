@@ -76,9 +76,7 @@ def test_fixed_point_of_drawn_networks(stack):
     assert all(one.status == "at rest" for one in drawn)
     assert np.mean([one.state_variance for one in drawn]) == pytest.approx(theory.variance, rel=0.08)
     jacobians = [draw(stack, WIDTH, seed).jacobian(one.state) for seed, one in enumerate(drawn)]
-    assert np.mean([np.sum(J**2) / WIDTH for J in jacobians]) == pytest.approx(
-        theory.susceptibility, rel=0.05
-    )
+    assert np.mean([np.sum(J**2) / WIDTH for J in jacobians]) == pytest.approx(theory.susceptibility, rel=0.05)
     assert np.mean([one.abscissa(leak=0.0) for one in drawn]) == pytest.approx(theory.radius, rel=0.06)
 
 

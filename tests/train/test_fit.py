@@ -99,7 +99,6 @@ def test_every_kind_of_network_survives_its_folder(model, tmp_path):
 def test_interrupted_and_resumed_is_as_if_never_stopped(tmp_path):
     whole = fit(small_net(), small_task(), epochs=12, lr=1e-2, batch_size=8)
 
-
     original, calls = store.save, []
 
     def save_then_stop(*args):
@@ -111,7 +110,15 @@ def test_interrupted_and_resumed_is_as_if_never_stopped(tmp_path):
     store.save = save_then_stop
     try:
         with pytest.raises(KeyboardInterrupt):
-            fit(small_net(), small_task(), epochs=12, lr=1e-2, batch_size=8, out=tmp_path / "run", checkpoint_seconds=0.0)
+            fit(
+                small_net(),
+                small_task(),
+                epochs=12,
+                lr=1e-2,
+                batch_size=8,
+                out=tmp_path / "run",
+                checkpoint_seconds=0.0,
+            )
     finally:
         store.save = original
     part = load(tmp_path / "run")
@@ -214,7 +221,11 @@ def test_two_processes_on_one_folder(tmp_path):
     pytest.importorskip("fcntl")
     from gnode.train.lock import locked
 
-    with locked(tmp_path), pytest.raises(StoreError, match=f"in use by process {os.getpid()}"), locked(tmp_path):
+    with (
+        locked(tmp_path),
+        pytest.raises(StoreError, match=f"in use by process {os.getpid()}"),
+        locked(tmp_path),
+    ):
         pass
 
 

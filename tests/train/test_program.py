@@ -27,7 +27,9 @@ def test_mean_squared_error_in_numpy():
     trials = dataclasses.replace(task.train, mask=mask)
     outputs = np.asarray(net.run(trials.inputs, dt=trials.dt).outputs)
     error = ((outputs - trials.targets) ** 2).mean(-1)
-    assert float(losses(net, to_device(trials), "mse", "every").loss) == pytest.approx((error * mask).sum() / mask.sum(), rel=1e-5)
+    assert float(losses(net, to_device(trials), "mse", "every").loss) == pytest.approx(
+        (error * mask).sum() / mask.sum(), rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("when", ["every", "last"])
@@ -48,7 +50,13 @@ def test_cross_entropy_and_accuracy_in_numpy(when):
 
 def test_a_cut_trial_is_judged_at_its_new_last_bin():
     rng = np.random.default_rng(0)
-    task = arrays(rng.normal(size=(10, 9, 2)), rng.integers(2, size=10), 0.01, lengths=np.array([2, 9] * 5), validation=0.2)
+    task = arrays(
+        rng.normal(size=(10, 9, 2)),
+        rng.integers(2, size=10),
+        0.01,
+        lengths=np.array([2, 9] * 5),
+        validation=0.2,
+    )
     cut = first_bins(to_device(task.train), 4)
     assert cut.inputs.shape[1] == 4
     np.testing.assert_array_equal(np.unique(cut.lengths), [2, 4])
@@ -58,7 +66,9 @@ def one_update(settings, net, task):
     """The parameters after one update on the whole training set."""
     problem = loop.pose(net, task, settings, as_key(0))
     batch = problem.data.train
-    state, loss, norm = program._update(program.start(problem.params), problem.hyper, batch, problem.frozen, problem.plan)
+    state, loss, norm = program._update(
+        program.start(problem.params), problem.hyper, batch, problem.frozen, problem.plan
+    )
     return problem, state, loss, norm
 
 
@@ -134,7 +144,9 @@ def test_a_filled_up_batch_is_weighted_right():
     """7 does not divide 24: the last minibatch has 3 real trials. With lr = 0 the mean loss over updates can be checked."""
     task, net = small_task(), small_net()
     run = fit(net, task, epochs=1, lr=1e-12, weight_decay=0.0, batch_size=7, shuffle=False)
-    parts = [losses(net, to_device(task.train.take(slice(i, min(i + 7, 24)))), "mse", "every").loss for i in (0, 7, 14, 21)]
+    parts = [
+        losses(net, to_device(task.train.take(slice(i, min(i + 7, 24)))), "mse", "every").loss for i in (0, 7, 14, 21)
+    ]
     assert run.curves["train"][0] == pytest.approx(float(np.mean(parts)), rel=1e-5)
 
 
@@ -143,7 +155,17 @@ def test_changing_numbers_compiles_nothing():
     fit(small_net(), task, epochs=2, lr=1e-3, batch_size=6)
     before = program.traces()
     for seed, lr, decay in [(1, 1e-2, 0.1), (2, 1e-4, 0.0)]:
-        fit(small_net(key=seed), task, epochs=3, lr=lr, weight_decay=decay, penalty=0.1, clip=1.0, batch_size=6, key=seed)
+        fit(
+            small_net(key=seed),
+            task,
+            epochs=3,
+            lr=lr,
+            weight_decay=decay,
+            penalty=0.1,
+            clip=1.0,
+            batch_size=6,
+            key=seed,
+        )
     fit(small_net(tau=0.02), task, epochs=1, batch_size=6)
     assert program.traces() == before
     fit(small_net(), task, epochs=1, batch_size=5)

@@ -26,7 +26,12 @@ MEMORY_SHARE = 0.6
 
 
 def train_as_one(
-    grid: Grid, todo: Sequence[int], tasks: TaskCache, deliver: Deliver, tick: Tick, folder: Path | None = None
+    grid: Grid,
+    todo: Sequence[int],
+    tasks: TaskCache,
+    deliver: Deliver,
+    tick: Tick,
+    folder: Path | None = None,
 ) -> None:
     """Trains each group as one program along a leading axis of members, over all devices."""
     wanted = set(todo)
@@ -65,7 +70,9 @@ def _posed_arrays(settings: dict[str, Any], task: Task) -> tuple[PyTree, PyTree]
     """A member's trained values, and what its backward pass keeps for one minibatch. Only ever traced."""
     problem = member.pose(settings, task, Data(*(loop.to_device(part) for part in (task.train, task.validation))))
     size = problem.plan.batch_size
-    batch = problem.data.train._replace(**{name: getattr(problem.data.train, name)[:size] for name in problem.data.train._fields})
+    batch = problem.data.train._replace(
+        **{name: getattr(problem.data.train, name)[:size] for name in problem.data.train._fields}
+    )
 
     def loss(params: PyTree) -> Array:
         return losses(problem.network(params), batch, problem.plan.loss, problem.plan.when).loss
@@ -75,7 +82,14 @@ def _posed_arrays(settings: dict[str, Any], task: Task) -> tuple[PyTree, PyTree]
 
 @eqx.filter_jit
 def _run_group_epoch(
-    state: PyTree, hyper: PyTree, keys: Array, epoch: Array, data: Data, frozen: PyTree, plan: program.Plan, bins: int
+    state: PyTree,
+    hyper: PyTree,
+    keys: Array,
+    epoch: Array,
+    data: Data,
+    frozen: PyTree,
+    plan: program.Plan,
+    bins: int,
 ) -> tuple[PyTree, program.Metrics]:
     program.count_trace()
 
@@ -86,7 +100,13 @@ def _run_group_epoch(
 
 
 def _train_chunk(
-    grid: Grid, chunk: tuple[int, ...], size: int, tasks: TaskCache, deliver: Deliver, tick: Tick, folder: Path | None
+    grid: Grid,
+    chunk: tuple[int, ...],
+    size: int,
+    tasks: TaskCache,
+    deliver: Deliver,
+    tick: Tick,
+    folder: Path | None,
 ) -> None:
     began = time.monotonic()
     members = grid.members
@@ -94,7 +114,9 @@ def _train_chunk(
     data = loop.on_device(task)
     problems = [member.pose(members[index], task, data) for index in chunk]
     first = problems[0]
-    padded = problems + [first] * (size - len(problems))  # the last piece of a group is filled up: one shape, one compilation
+    padded = problems + [first] * (
+        size - len(problems)
+    )  # the last piece of a group is filled up: one shape, one compilation
     hyper, keys, frozen = (_stack([getattr(p, part) for p in padded]) for part in ("hyper", "key", "frozen"))
     state = _stack([loop.begin(p).state for p in padded])
     checkpoint = None if folder is None else _Checkpoint(folder, chunk)
@@ -166,7 +188,11 @@ class _Checkpoint:
         if not np.array_equal(arrays.get("members", ()), self._members):
             return like, [], 0
         stored = {name.removeprefix("state"): value for name, value in arrays.items() if name.startswith("state")}
-        return structure.from_arrays(like, stored, str(self._path)), list(arrays["curves"]), len(arrays["curves"])
+        return (
+            structure.from_arrays(like, stored, str(self._path)),
+            list(arrays["curves"]),
+            len(arrays["curves"]),
+        )
 
     def save_if_due(self, state: PyTree, curves: list[np.ndarray], epoch: int) -> None:
         if time.monotonic() - self._last < CHECKPOINT_SECONDS:

@@ -18,7 +18,12 @@ RETRIES = -1
 
 
 def train_on_ray(
-    grid: Grid, todo: Sequence[int], tasks: TaskCache, deliver: Deliver, tick: Tick, address: str | None = None
+    grid: Grid,
+    todo: Sequence[int],
+    tasks: TaskCache,
+    deliver: Deliver,
+    tick: Tick,
+    address: str | None = None,
 ) -> None:
     """Trains members on a Ray cluster: the one at `address`, or a local one that is started and stopped here."""
     ray = _import_ray()

@@ -26,7 +26,12 @@ class _Stopped(Exception):
 
 
 def train_in_threads(
-    grid: Grid, todo: Sequence[int], tasks: TaskCache, deliver: Deliver, tick: Tick, workers: int | None = None
+    grid: Grid,
+    todo: Sequence[int],
+    tasks: TaskCache,
+    deliver: Deliver,
+    tick: Tick,
+    workers: int | None = None,
 ) -> None:
     """Trains members one by one in as many threads as there are cores."""
     queue = _Queue(grid, todo)
@@ -80,7 +85,9 @@ class _Queue:
 
     def __init__(self, grid: Grid, todo: Sequence[int]):
         wanted = set(todo)
-        self._waiting = [(index, state) for group in grid.groups for state in (_GroupState(),) for index in group.members]
+        self._waiting = [
+            (index, state) for group in grid.groups for state in (_GroupState(),) for index in group.members
+        ]
         self._waiting = [(index, state) for index, state in self._waiting if index in wanted]
         self._changed = threading.Condition()
 

@@ -1,0 +1,40 @@
+# Two commands on a fresh machine: `make demo` and `make test`. Needs Python 3.11+, make and a package index.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: install demo test test-slow lint format bench docs clean
+
+install: .venv/installed
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("gnode needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
+	test -d .venv || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -e '.[test,ray]'
+	touch .venv/installed
+
+demo: install          ## train a two-dimensional gated neural ODE on the square task and draw the square it learned
+	$(BIN)/gnode demo
+
+test: install lint     ## everything but the slow tests
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: install     ## tests that train for minutes
+	$(BIN)/python -m pytest -m slow
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+format: install
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: install         ## ratios against what a user would pick instead, each measured in one run
+	$(BIN)/python benchmarks/training_step.py
+	$(BIN)/python benchmarks/sweep_throughput.py
+	$(BIN)/python benchmarks/fixed_points.py
+
+clean:
+	rm -rf .venv .pytest_cache .ruff_cache

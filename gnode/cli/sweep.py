@@ -1,0 +1,118 @@
+"""gnode sweep: a whole grid as one command."""
+
+import os
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markdown import Markdown
+
+from gnode import errors, plots, train
+from gnode.cli.options import with_run_options
+from gnode.train import Grid, Sweep
+from gnode.train import sweep as run_sweep
+from gnode.train.grid import read_axes
+from gnode.train.sweep import check, plan
+
+console = Console()
+
+
+@with_run_options
+def sweep_command(
+    given: dict[str, str],
+    task: Annotated[
+        str | None, typer.Argument(help="A task (see `gnode list`) or an .npz file; or the word status.")
+    ] = None,
+    folder: Annotated[Path | None, typer.Argument(help="With status: the sweep's folder.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the sweep; by default runs/TASK-sweep.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with the sweep in this folder.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and do nothing.")] = False,
+    engine: Annotated[str, typer.Option(help=f"{', '.join(train.ENGINES)}.")] = "auto",
+    address: Annotated[str | None, typer.Option(help="Address of a Ray cluster (engine ray).")] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads (engine threads); by default one per core.")] = None,
+    progress: Annotated[bool | None, typer.Option(help="Progress bar; by default on a terminal only.")] = None,
+) -> None:
+    """Train every combination of settings; values of one setting are separated by commas.
+
+    Example: gnode sweep flipflop-variable --model rnn,gru,gnode --state 6 --lr 1e-3,1e-2 --batch-size 10,100 --out runs/grid
+
+    gnode sweep status runs/grid tells where a sweep stands; gnode sweep --resume runs/grid goes on with it.
+    """
+    if engine in ("auto", "threads"):
+        _one_core_per_network()
+    how: dict[str, Any] = {"engine": engine, "address": address, "workers": workers, "progress": progress}
+    if task == "status":
+        _status(folder)
+    elif resume is not None:
+        if task is not None or given:
+            raise errors.ArgumentError("--resume takes all settings from the sweep's folder; give it alone.")
+        tell(_guarded(lambda: train.resume_sweep(resume, **how), resume))
+    elif task is None:
+        raise errors.ArgumentError(
+            "the task is missing; `gnode list` shows them, e.g. gnode sweep flipflop-square --lr 1e-3,1e-2."
+        )
+    elif dry_run:
+        _dry_run(Grid.over(task, **read_axes(given)))
+    else:
+        target = out or Path("runs") / f"{Path(task).stem}-sweep"
+        tell(_guarded(lambda: run_sweep(task, target, **how, **read_axes(given)), target))
+
+
+def _one_core_per_network() -> None:
+    """Threads that train small networks must not fight over each other's cores. Read when jax starts, in this process."""
+    flag = "--xla_cpu_multi_thread_eigen=false"
+    if flag.split("=")[0] not in os.environ.get("XLA_FLAGS", ""):
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flag}".strip()
+
+
+def _guarded(work: Any, folder: Path) -> tuple[Sweep, float]:
+    began = time.monotonic()
+    try:
+        return work(), time.monotonic() - began
+    except KeyboardInterrupt:
+        console.print(f"\nInterrupted. Finished members are in {folder}; go on with: gnode sweep --resume {folder}")
+        raise typer.Exit(130) from None
+
+
+def _dry_run(grid: Grid) -> None:
+    check(grid)
+    cost = plan(grid)
+    console.print(
+        f"{cost['members']} members in {cost['groups']} groups, {cost['compilations']} compilations, "
+        f"{cost['updates']:,} updates; "
+        f"about {cost['memory_bytes'] / 2**20:.1f} MiB of memory at a time with engine {cost['engine']}.",
+        soft_wrap=True,
+    )
+
+
+def _status(folder: Path | None) -> None:
+    if folder is None:
+        raise errors.ArgumentError("which sweep? Write: gnode sweep status FOLDER.")
+    counts = Sweep(folder).status()
+    console.print(
+        f"{folder}: {counts['done']} of {counts['members']} members done ({counts['finished']} finished, "
+        f"{counts['stopped']} stopped early, {counts['diverged']} diverged), {counts['members'] - counts['done']} to go.",
+        soft_wrap=True,
+    )
+
+
+def tell(found: tuple[Sweep, float]) -> None:
+    """Prints the best settings and draws the members."""
+    sweep, seconds = found
+    by = "model"
+    table = sweep.markdown(by)
+    (sweep.folder / "results.md").write_text(table)
+    console.print(Markdown(table))
+    rows = sweep.rows()
+    files = plots.save(plots.strip(rows, by), sweep.folder / "strip", ("png", "pdf"))
+    curves = {value: sweep.load(entry["member"]).curves["validation"] for value, entry in sweep.best(by).items()}
+    files += plots.save(plots.best_curves(curves), sweep.folder / "curves", ("png", "pdf"))
+    counts = sweep.status()
+    lost = f", {counts['diverged']} diverged" if counts["diverged"] else ""
+    console.print(f"{counts['done']} members{lost}; this call took {seconds:.0f} s.", soft_wrap=True)
+    console.print(
+        f"Folder: {sweep.folder}   {', '.join(['results.csv', 'results.md', *(file.name for file in files)])}",
+        soft_wrap=True,
+    )

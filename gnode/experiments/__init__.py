@@ -1,0 +1,1 @@
+"""One short declarative file per published result, and the demo."""

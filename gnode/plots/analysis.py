@@ -1,0 +1,316 @@
+"""Figures of what was found inside a network: flow fields, fixed points, eigenvalues, attractors."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from gnode import analysis
+from gnode.analysis import Attractor, FixedPoints, FlowField, Stability
+from gnode.network import Network
+from gnode.plots.style import COLOURS, STYLE, new_figure
+
+KIND_COLOURS = {"stable": "#56B4E9", "marginal": "#E69F00", "saddle": "#CC79A7", "unstable": "#D55E00"}
+KIND_MARKERS = {"stable": "o", "marginal": "s", "saddle": "X", "unstable": "^"}
+STATUS_EDGES = {"equilibrium": "black", "slow": "0.5", "closed_gate": "white"}
+MOST_POINTS_DRAWN = 800  # more only hide each other
+MOST_TRAJECTORIES_DRAWN = 20
+DARK = "#222222"
+
+
+def _house_style() -> Any:
+    return mpl.rc_context(dict[Any, Any](STYLE))
+
+
+def flow_field(
+    source: Network | FlowField,
+    fixed_points: FixedPoints | None = None,
+    *,
+    trajectories: Any = None,
+    pulse: Any = None,
+    nullclines: bool = True,
+    show_slow: bool = False,
+    **options: Any,
+) -> Figure:
+    """Speed as colour, streamlines, nullclines, fixed points by class, trajectories, and what a pulse does.
+
+    **Arguments:**
+
+    - `source`: a network, or a `FlowField` of it. From a network the field is computed here, around the
+      trajectories or the fixed points; `options` are those of `gnode.analysis.flow_field`.
+    - `fixed_points`: drawn by class; slow points and closed gates only with `show_slow`.
+    - `trajectories`: states (trials x time x state), drawn as thin lines.
+    - `pulse`: states (pulses x time x state) during and after a pulse, drawn as arrows from first to last.
+    - `nullclines`: where one coordinate stands still.
+
+    **Returns:** a matplotlib `Figure`. Off a plane that is not all of phase space, the title says how much of
+    the flow leaves it.
+    """
+    field = source if isinstance(source, FlowField) else _field_of(source, fixed_points, trajectories, options)
+    figure, (axes,) = new_figure(5.6, 4.6)
+    with _house_style():
+        _speed(figure, axes, field)
+        axes.streamplot(field.u, field.v, *np.moveaxis(field.velocity, -1, 0), color="white", linewidth=0.5,
+        density=1.1,
+                        arrowsize=0.7)  # fmt: skip
+        handles = _nullclines(axes, field) if nullclines else []
+        handles += _trajectories(axes, field, trajectories) + _pulses(axes, field, pulse)
+        if fixed_points is not None:
+            handles += _points(axes, field.plane.project(fixed_points.points), fixed_points, show_slow)
+        axes.set(xlabel=field.labels[0], ylabel=field.labels[1])
+        axes.set_xlim(field.u[0], field.u[-1])
+        axes.set_ylim(field.v[0], field.v[-1])
+        if field.share_leaving > 1e-6:
+            axes.set_title(f"{field.share_leaving:.0%} of the squared speed leaves this plane", loc="left")
+        if handles:
+            figure.legend(handles=handles, loc="outside upper center", ncols=4)
+    return figure
+
+
+def _field_of(net: Network, points: FixedPoints | None, trajectories: Any, options: dict[str, Any]) -> FlowField:
+    if "limits" not in options and "around" not in options:
+        around = trajectories if trajectories is not None else None if points is None else points.points
+        options = options | {"around": around}
+    return analysis.flow_field(net, **options)
+
+
+def _speed(figure: Figure, axes: Axes, field: FlowField) -> None:
+    positive = field.speed[field.speed > 0]
+    if positive.size == 0:
+        image = axes.pcolormesh(field.u, field.v, field.speed, cmap="viridis", shading="gouraud")
+    else:
+        # Four decades: what is slower than that is at rest for the eye.
+        slowest = max(float(positive.min()), float(positive.max()) * 1e-4)
+        norm = LogNorm(slowest, float(positive.max()))
+        shown = np.maximum(field.speed, slowest)
+        image = axes.pcolormesh(field.u, field.v, shown, norm=norm, cmap="viridis", shading="gouraud")
+    image.set_rasterized(True)
+    figure.colorbar(image, ax=axes, label="speed |dh/dt| (state / s)", shrink=0.9)
+
+
+def _nullclines(axes: Axes, field: FlowField) -> list[Line2D]:
+    handles = []
+    styles: tuple[Any, Any] = ("-", "--")
+    for index, style in enumerate(styles):
+        component = field.velocity[..., index]
+        if component.min() < 0 < component.max():
+            axes.contour(field.u, field.v, component, levels=[0.0], colors="black", linewidths=0.7, linestyles=style)
+            name = field.labels[index].split(" (")[0]
+            handles.append(Line2D([], [], color="black", linewidth=0.7, linestyle=style, label=f"{name} at rest"))
+    return handles
+
+
+def _trajectories(axes: Axes, field: FlowField, trajectories: Any) -> list[Line2D]:
+    if trajectories is None:
+        return []
+    paths = np.asarray(trajectories)
+    paths = paths[None] if paths.ndim == 2 else paths
+    for path in paths[:MOST_TRAJECTORIES_DRAWN]:
+        axes.plot(*field.plane.project(path).T, color="0.8", linewidth=0.5, alpha=0.6, zorder=2)
+    return [Line2D([], [], color="0.7", linewidth=0.8, label="trajectories")]
+
+
+def _pulses(axes: Axes, field: FlowField, pulse: Any) -> list[Line2D]:
+    if pulse is None:
+        return []
+    paths = np.asarray(pulse)
+    paths = paths[None] if paths.ndim == 2 else paths
+    colour = COLOURS[1]
+    apart = 0.04 * (field.u[-1] - field.u[0])  # long enough for an arrow's head to have a direction
+    for path in paths:
+        track = field.plane.project(path)
+        axes.plot(*track.T, color=colour, linewidth=1.2, zorder=4)
+        axes.plot(*track[0], marker="o", color=colour, markersize=4, zorder=5)
+        far = np.flatnonzero(np.linalg.norm(track - track[-1], axis=1) > apart)
+        if far.size:
+            arrow = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0}
+            axes.annotate("", tuple(track[-1]), tuple(track[far[-1]]), arrowprops=arrow, zorder=7)
+    return [Line2D([], [], color=colour, linewidth=1.4, marker=">", markersize=4, label="effect of a pulse")]
+
+
+def _points(axes: Any, coordinates: np.ndarray, points: FixedPoints, show_slow: bool) -> list[Line2D]:
+    """Marks points by class, on two or three axes; returns what the legend needs."""
+    handles = []
+    for kind, colour in KIND_COLOURS.items():
+        for status, edge in STATUS_EDGES.items():
+            if status != "equilibrium" and not show_slow:
+                continue
+            which = np.flatnonzero((points.kind == kind) & (points.status == status))
+            if which.size == 0:
+                continue
+            shown = which[:: max(1, -(-which.size // MOST_POINTS_DRAWN))]
+            style = {"marker": KIND_MARKERS[kind], "markeredgecolor": edge, "markeredgewidth": 0.7}
+            size = 7 if which.size < 50 else 3.5
+            axes.plot(*coordinates[shown].T, linestyle="", color=colour, markersize=size, zorder=6, **style)
+            label = (
+                f"{kind} ({which.size})"
+                if status == "equilibrium"
+                else f"{kind}, {status.replace('_', ' ')} ({which.size})"
+            )
+            handles.append(Line2D([], [], linestyle="", color=colour, markersize=6, label=label, **style))
+    return handles
+
+
+def eigenvalues(stability: Stability, *, title: str = "") -> Figure:
+    """The eigenvalues of the flow in the complex plane, and those of the map against the unit circle."""
+    has_map = stability.map_eigenvalues is not None
+    figure, axes = new_figure(7.6 if has_map else 4.0, 3.4, columns=2 if has_map else 1)
+    with _house_style():
+        _cloud(axes[0], stability.flow_eigenvalues)
+        axes[0].axvline(0, color=DARK, linewidth=0.8)
+        axes[0].set(xlabel="Re λ (1/s)", ylabel="Im λ (1/s)", title="flow: stable left of the line")
+        if stability.map_eigenvalues is not None:
+            angle = np.linspace(0, 2 * np.pi, 200)
+            axes[1].plot(np.cos(angle), np.sin(angle), color=DARK, linewidth=0.8)
+            _cloud(axes[1], stability.map_eigenvalues)
+            axes[1].set(xlabel="Re μ", ylabel="Im μ", title="map: stable inside the circle", aspect="equal")
+        if title:
+            figure.suptitle(title)
+    return figure
+
+
+def _cloud(axes: Axes, values: np.ndarray) -> None:
+    drawn = values[:: max(1, -(-values.shape[0] // MOST_POINTS_DRAWN))]
+    axes.plot(
+        np.real(drawn).ravel(),
+        np.imag(drawn).ravel(),
+        ".",
+        color=COLOURS[0],
+        markersize=2.5,
+        alpha=0.5,
+        rasterized=True,
+    )
+    axes.plot(
+        np.real(drawn[:, 0]),
+        np.imag(drawn[:, 0]),
+        ".",
+        color=COLOURS[1],
+        markersize=4,
+        label="leading",
+        rasterized=True,
+    )
+    axes.legend(loc="best", markerscale=1.5)
+
+
+def abscissa_strips(stabilities: Mapping[str, Stability], colours: Mapping[str, str] | None = None) -> Figure:
+    """The spectral abscissa at every point, one strip per network, with its median as a bar (Figure 1E of the
+    paper).
+    """
+    names = list(stabilities)
+    figure, (axes,) = new_figure(max(3.2, 0.9 * len(names) + 1.2), 3.4)
+    jitter = np.random.default_rng(0)
+    with _house_style():
+        for place, name in enumerate(names):
+            values = stabilities[name].abscissa
+            colour = (colours or {}).get(name, COLOURS[place % len(COLOURS)])
+            if values.size == 0:
+                axes.text(place, 0, "none found", ha="center", va="bottom", rotation=90, fontsize=7)
+                continue
+            shown = values[:: max(1, -(-values.size // MOST_POINTS_DRAWN))]
+            across = place + jitter.uniform(-0.25, 0.25, shown.size)
+            axes.plot(across, shown, "o", color=colour, markersize=3, alpha=0.4, markeredgewidth=0, rasterized=True)
+            axes.hlines(np.median(values), place - 0.35, place + 0.35, color=DARK, linewidth=2.2, zorder=4)
+        axes.axhline(0, color="0.6", linewidth=0.8, zorder=0)
+        axes.set_xticks(range(len(names)), names, rotation=30 if len(names) > 4 else 0)
+        axes.set(ylabel="spectral abscissa (1/s)", xlim=(-0.6, len(names) - 0.4))
+    return figure
+
+
+def attractor(found: Attractor, *, channels: tuple[int, int] = (0, 1)) -> Figure:
+    """A slow set in output coordinates, coloured by its drift; its eigenvalues by rank; how long its memories
+    last.
+    """
+    panels = 3 if found.memory is not None else 2
+    figure, axes = new_figure(3.5 * panels, 3.2, columns=panels)
+    with _house_style():
+        _set_in_outputs(figure, axes[0], found, channels)
+        _rates_by_rank(axes[1], found)
+        if found.memory is not None:
+            _forgetting(axes[2], found)
+    return figure
+
+
+def _set_in_outputs(figure: Figure, axes: Axes, found: Attractor, channels: tuple[int, int]) -> None:
+    if found.outputs.shape[1] < 2:
+        image = axes.scatter(found.outputs[:, 0], found.speed, c=found.speed, cmap="viridis", s=9)
+        axes.set(xlabel="output 1", ylabel="|dh/dt| (state / s)")
+    else:
+        first, second = channels
+        image = axes.scatter(
+            found.outputs[:, first], found.outputs[:, second], c=found.output_speed, cmap="viridis", s=9
+        )
+        axes.set(xlabel=f"output {first + 1}", ylabel=f"output {second + 1}", aspect="equal")
+    figure.colorbar(image, ax=axes, label="drift |dy/dt| (1/s)", shrink=0.8)
+    axes.set_title(f"{found.shape.name}, dimension {found.dimension}", loc="left")
+
+
+def _rates_by_rank(axes: Axes, found: Attractor) -> None:
+    rates = -np.sort(-found.stability.flow_rates, axis=1)[:, :12]
+    low, middle, high = np.quantile(rates, [0.05, 0.5, 0.95], axis=0)
+    ranks = np.arange(1, rates.shape[1] + 1)
+    axes.axhline(0, color="0.6", linewidth=0.8, zorder=0)
+    axes.errorbar(ranks, middle, [middle - low, high - middle], fmt="o", color=COLOURS[0], markersize=4, capsize=2)
+    if 0 < found.dimension < found.points.shape[1]:
+        axes.axvline(found.dimension + 0.5, color=COLOURS[1], linewidth=0.8, linestyle="--")
+        axes.set_title("tangent | normal", loc="left")
+    axes.set(xlabel="direction, by falling Re λ", ylabel="Re λ (1/s), median and 5-95%")
+    axes.set_xticks(ranks)
+
+
+def _forgetting(axes: Axes, found: Attractor) -> None:
+    memory = found.memory
+    assert memory is not None
+    low, middle, high = memory.error_quartiles[:, 1:]
+    floor = max(memory.tolerance * 1e-6, 1e-12)
+    axes.fill_between(memory.times[1:], np.maximum(low, floor), np.maximum(high, floor), color=COLOURS[0], alpha=0.25)
+    axes.loglog(memory.times[1:], np.maximum(middle, floor), color=COLOURS[0])
+    axes.axhline(memory.tolerance, color=COLOURS[1], linewidth=0.8, linestyle="--")
+    lasts = f"{memory.median:.3g} s" if np.isfinite(memory.median) else f"more than {memory.horizon:.3g} s"
+    axes.set(xlabel="time without input (s)", ylabel="|y(t) - y(0)|, quartiles")
+    axes.set_title(f"median memory: {lasts}", loc="left")
+
+
+def explained_variance(pcas: Mapping[str, analysis.PCA], share: float = 0.9) -> Figure:
+    """The share of variance that the first components explain together, one curve per network."""
+    figure, (axes,) = new_figure(4.2, 3.2)
+    with _house_style():
+        for place, (name, found) in enumerate(pcas.items()):
+            total = np.concatenate([[0.0], np.cumsum(found.explained)])[:31]
+            axes.plot(range(len(total)), total, "o-", markersize=3, color=COLOURS[place % len(COLOURS)],
+                      label=f"{name}: {found.needed(share)} for {share:.0%}")  # fmt: skip
+        axes.axhline(share, color="0.6", linewidth=0.8, linestyle="--")
+        axes.set(xlabel="number of principal components", ylabel="variance explained", ylim=(0, 1.02))
+        axes.legend(loc="lower right")
+    return figure
+
+
+def principal_components(
+    states: Any,
+    fixed_points: FixedPoints | None = None,
+    *,
+    show_slow: bool = False,
+    found: analysis.PCA | None = None,
+) -> Figure:
+    """Trajectories and fixed points along the first three principal components (or two)."""
+    paths = np.asarray(states)
+    paths = paths[None] if paths.ndim == 2 else paths
+    found = analysis.pca(paths) if found is None else found
+    count = min(3, len(found.explained))
+    with _house_style():
+        figure = Figure(figsize=(5.0, 4.4), layout="constrained")
+        axes: Any = figure.add_subplot(projection="3d" if count == 3 else None)
+        for path in paths[:MOST_TRAJECTORIES_DRAWN]:
+            axes.plot(*found.project(path, count).T, color="0.75", linewidth=0.5)
+        if fixed_points is not None:
+            handles = _points(axes, found.project(fixed_points.points, count), fixed_points, show_slow)
+            if handles:
+                figure.legend(handles=handles, loc="outside upper center", ncols=3)
+        names: Sequence[str] = [f"PC {i + 1} ({found.explained[i]:.0%})" for i in range(count)]
+        for setter, name in zip(("set_xlabel", "set_ylabel", "set_zlabel"), names):
+            getattr(axes, setter)(name, labelpad=8 if count == 3 else None)
+    return figure
