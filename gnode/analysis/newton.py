@@ -38,7 +38,8 @@ OUTCOMES: dict[str, str] = {
 NEWTON_LENGTHS = (1.0, 0.5, 0.25)  # a Newton direction that only helps over a shorter step is a poor one
 DAMPED_LENGTHS = (1.0, 0.5, 0.25, 0.0625, 0.0039)
 MAX_AMPLIFICATION = 100.0  # |p| |J| / |r| above this: J is nearly singular along r
-SUFFICIENT_DECREASE = 0.1  # relative, of |r|, for a step to count as progress
+LEAST_DECREASE, GOOD_DECREASE = 0.01, 0.1  # relative, of |r|: for a step to be taken, and not to be weak
+MOST_WEAK_STEPS = 2  # in a row, after which a damped start is stalled
 FIRST_DAMPING = 1e-2
 DAMPING_FACTOR = 4.0
 DAMPING_BOUNDS = (1e-8, 1e8)
@@ -110,6 +111,7 @@ class _Run:
     points: np.ndarray
     residuals: np.ndarray
     damping: np.ndarray
+    weak_steps: np.ndarray
     is_damped: np.ndarray  # this start has left Newton for Levenberg-Marquardt
     iterations: np.ndarray
     outcomes: np.ndarray
@@ -122,6 +124,7 @@ class _Run:
             points=starts.copy(),
             residuals=np.full(count, np.inf),
             damping=np.full(count, FIRST_DAMPING),
+            weak_steps=np.zeros(count, int),
             is_damped=np.zeros(count, bool),
             iterations=np.zeros(count, int),
             outcomes=np.full(count, TOO_MANY, dtype="U16"),
@@ -138,6 +141,7 @@ class _Run:
         self.is_active = going_on
         self.is_damped[going_on] = False
         self.damping[going_on] = FIRST_DAMPING
+        self.weak_steps[going_on] = 0
 
 
 def _iterate(problem: Problem, method: Newton, run: _Run, dtype: Any) -> None:
@@ -165,18 +169,21 @@ def _retire(run: _Run, method: Newton) -> None:
 
 def _take(run: _Run, block: np.ndarray, is_damped: bool, points: np.ndarray, norms: np.ndarray, lengths: np.ndarray):
     """Moves the starts that made progress; one without progress is damped, or stalled if it already is."""
-    improved = norms < (1 - SUFFICIENT_DECREASE) * run.residuals[block]
+    before = run.residuals[block]
+    improved = norms < (1 - LEAST_DECREASE) * before
+    is_weak = norms > (1 - GOOD_DECREASE) * before
     moved = block[improved]
     run.points[moved] = points[improved]
     run.residuals[moved] = norms[improved]
     run.iterations[block] += 1
     if not is_damped:
-        run.is_damped[block[~improved]] = True
+        run.is_damped[block[is_weak]] = True
         return
     full_step = lengths[improved] == DAMPED_LENGTHS[0]
     factor = np.where(full_step, 1 / DAMPING_FACTOR, DAMPING_FACTOR)
     run.damping[moved] = np.clip(run.damping[moved] * factor, *DAMPING_BOUNDS)
-    run.finish(block[~improved], STALLED)
+    run.weak_steps[block] = np.where(is_weak, run.weak_steps[block] + 1, 0)
+    run.finish(block[~improved | (run.weak_steps[block] >= MOST_WEAK_STEPS)], STALLED)
 
 
 def _blocks(which: np.ndarray, chunk: int) -> list[np.ndarray]:

@@ -8,13 +8,14 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from gnode import errors
 from gnode.cells.base import Cell, check_sizes
 from gnode.cells.stack import Stack, draw_stack
 from gnode.cells.timescale import Timescale, timescale
-from gnode.init import Initialiser, initialiser
+from gnode.init import Initialiser, empirical_gain, initialiser
 from gnode.types import Key, as_key
 
 
@@ -43,7 +44,7 @@ class Gated(Cell):
 
     def gate(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
         """G(h, x), each component between 0 (closed) and 1 (open)."""
-        return jax.numpy.ones_like(h) if self.G is None else self.G(h, x)
+        return jnp.ones_like(h) if self.G is None else self.G(h, x)
 
     def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
         drift = self.drift(h, x)
@@ -85,21 +86,31 @@ def gated(
     widths = tuple(errors.whole("widths", width) for width in widths)
     gate_widths = tuple(errors.whole("gate_widths", width) for width in gate_widths)
     rule = initialiser(init, bias_std)
-    aspect = widths[0] / state if widths else 1.0
     key_F, key_G = jax.random.split(as_key(key))
+    for_F = rule.for_field((state, *widths, state), hidden if widths else final, final, activate_state)
     F = draw_stack(
         key_F,
         inputs,
         state,
         widths,
-        rule.for_field(len(widths) + 1, aspect, hidden),
+        for_F,
         rule,
         hidden=hidden,
         final=final,
         activate_state=activate_state,
     )
+    if rule.critical == "empirical":
+        F = _rescaled(F, jax.random.fold_in(key_F, 1))
     G = draw_stack(key_G, inputs, state, gate_widths, rule, rule, hidden=hidden, final="sigmoid") if gate else None
     return Gated(F=F, G=G, timescale=timescale(tau, learn_tau, state), inputs=inputs, units=state, leak=leak)
+
+
+def _rescaled(F: Stack, key: Key) -> Stack:
+    """F with its weights W scaled so that -I + dF/dh is critical at a state drawn from N(0, 2 / (N + 1)), without input."""
+    size, inputs = F.W[0].shape[1], F.U.shape[1]
+    h = jnp.sqrt(2 / (size + 1)) * jax.random.normal(key, (size,))
+    gain = empirical_gain(jax.jacfwd(F)(h, jnp.zeros(inputs)), F.depth)
+    return eqx.tree_at(lambda F: F.W, F, tuple(gain * W for W in F.W))
 
 
 def gnode(inputs: int, state: int, *, widths: Sequence[int] = (100, 100, 100), key: Key | int, **options) -> Gated:

@@ -2,23 +2,24 @@
 
 import os
 import sys
+from collections.abc import Sequence
 
 import typer
 
 from gnode.errors import GnodeError
 
-app = typer.Typer(
-    name="gnode",
-    help="Train continuous-time recurrent networks and see what they have learned.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-)
 
-
-def _register() -> None:
+def make_app() -> typer.Typer:
+    """The `gnode` command with everything it can do."""
     from gnode.cli import analyse, demo, show, sweep, theory, train
 
+    app = typer.Typer(
+        name="gnode",
+        help="Train continuous-time recurrent networks and see what they have learned.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+    )
     app.command("demo")(demo.demo_command)
     app.command("train")(train.train_command)
     app.command("sweep")(sweep.sweep_command)
@@ -26,19 +27,15 @@ def _register() -> None:
     app.add_typer(theory.app, name="theory")
     app.command("list")(show.list_command)
     app.command("info")(show.info_command)
+    return app
 
 
-def main() -> None:
-    """The entry point of the `gnode` command."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The entry point of the `gnode` command; `arguments` are those of the shell by default."""
     # Several gnode processes may share a GPU, so none takes all of its memory at the start.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    _register()
     try:
-        app()
+        make_app()(arguments)
     except GnodeError as problem:
         print(f"gnode: {problem}", file=sys.stderr)
         sys.exit(2)
-
-
-if __name__ == "__main__":
-    main()

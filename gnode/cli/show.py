@@ -42,12 +42,12 @@ def _amplitudes(name: str) -> str:
 def _describe(name: str) -> str:
     rule = INITIALISERS[name]
     fan = {"kaiming": "N_in", "glorot": "(N_in + N_out)"}[rule.scaling]
-    standard = f"{rule.distribution}, variance 2 / {fan}"
-    return (
-        f"{rule.distribution}, variance sigma_w*^2 / {fan} in F (critical), 2 / {fan} elsewhere"
-        if rule.critical
-        else standard
-    )
+    kinds = {
+        "no": f"variance 2 / {fan}",
+        "theory": f"variance sigma_w*^2 / {fan} in F, the critical scale of theory; 2 / {fan} elsewhere",
+        "empirical": f"variance 1 / {fan} in F, then rescaled until -I + dF/dh is critical; 2 / {fan} elsewhere",
+    }
+    return f"{rule.distribution}, {kinds[rule.critical]}"
 
 
 def _table(title: str, rows: dict[str, str]) -> None:

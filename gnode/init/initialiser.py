@@ -7,14 +7,17 @@ theory for sigma_w*, which depends on the depth of the stack.
 
 import dataclasses
 import math
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from gnode import errors
-from gnode.theory import critical_sigma_w_relu
+from gnode.theory import critical_sigma_w
 from gnode.types import Key
 
 STANDARD_SIGMA_W = math.sqrt(2.0)
@@ -27,9 +30,9 @@ class Initialiser:
     """A rule for drawing the weights and biases of one network.
 
     **Arguments:** `scaling` "kaiming" (variance sigma_w^2 / N_in) or "glorot" (sigma_w^2 / (N_in + N_out));
-    `distribution` "normal" or "uniform", of equal variance; `sigma_w` the scale, by default sqrt 2; `critical` draws the
-    weights of F at the critical scale of its depth instead, and leaves all other weights at `sigma_w`; `bias_std` the
-    standard deviation of the biases, 0 for exact zeros.
+    `distribution` "normal" or "uniform", of equal variance; `sigma_w` the scale, by default sqrt 2; `critical` sets the
+    scale of F's weights instead, by "theory" or by rescaling what was drawn ("empirical", the public code's reading), and
+    leaves all other weights at `sigma_w`; `bias_std` the standard deviation of the biases, 0 for exact zeros.
 
     >>> rule = Initialiser("kaiming", "normal")
     >>> rule.weight(jax.random.key(0), (3, 2)).shape
@@ -39,12 +42,13 @@ class Initialiser:
     scaling: Literal["kaiming", "glorot"] = "glorot"
     distribution: Literal["normal", "uniform"] = "uniform"
     sigma_w: float = STANDARD_SIGMA_W
-    critical: bool = False
+    critical: Literal["no", "theory", "empirical"] = "no"
     bias_std: float = 0.0
 
     def __post_init__(self):
         errors.one_of("scaling", self.scaling, ("kaiming", "glorot"))
         errors.one_of("distribution", self.distribution, ("normal", "uniform"))
+        errors.one_of("critical", self.critical, ("no", "theory", "empirical"))
         errors.not_negative("sigma_w", self.sigma_w)
         errors.not_negative("bias_std", self.bias_std)
 
@@ -62,18 +66,46 @@ class Initialiser:
         """One vector of biases."""
         return self.bias_std * jax.random.normal(key, (size,))
 
-    def for_field(self, depth: int, aspect: float, activation: str) -> "Initialiser":
-        """The rule for the weights W_h of F: itself, or with sigma_w = sigma_w* if it is critical.
+    def for_field(
+        self, widths: Sequence[int], activation: str, final: str = "identity", activate_state: bool = False
+    ) -> "Initialiser":
+        """The rule for the weights W_h of F, whose layers have `widths` N_0, ..., N_L.
 
-        `aspect` is the hidden width over the state size, H / N.
+        Itself; or with sigma_w = sigma_w* of theory ("theory"); or with gain 1, to be rescaled once drawn ("empirical").
         """
-        if not self.critical:
+        if self.critical == "no":
             return self
-        if activation != "relu" and depth > 1:
-            raise errors.ArgumentError(
-                f"init='critical' has a closed form for hidden activation 'relu' only, and this cell uses {activation!r}."
-            )
-        return dataclasses.replace(self, sigma_w=critical_sigma_w_relu(depth, self.scaling, aspect), critical=False)
+        if self.critical == "empirical":
+            return dataclasses.replace(self, sigma_w=1.0)
+        sigma_w = _critical_scale(tuple(widths), activation, final, activate_state, self.scaling, self.bias_std)
+        return dataclasses.replace(self, sigma_w=sigma_w)
+
+
+@lru_cache(maxsize=256)  # members of a grid ask for the same scale again and again
+def _critical_scale(
+    widths: tuple[int, ...], activation: str, final: str, activate_state: bool, scaling: str, sigma_b: float
+) -> float:
+    found = critical_sigma_w(len(widths) - 1, activation, scaling, sigma_b, widths, final, activate_state)
+    return found.sigma_w
+
+
+def empirical_gain(jacobian: Float[Array, "state state"], depth: int) -> Float[Array, ""]:
+    """The factor for each of F's weight matrices that brings the abscissa of -I + dF/dh to zero:
+
+        (1 / (eta + 1))^(1 / L),      eta the measured spectral abscissa of -I + dF/dh.
+
+    Where no eigenvalue of dF/dh has a positive real part (very small networks) its spectral radius takes the place of
+    eta + 1.
+    """
+
+    def rightmost(J: np.ndarray) -> np.ndarray:
+        eigenvalues = np.linalg.eigvals(np.asarray(J, np.float64))
+        right = eigenvalues.real.max()
+        return np.asarray(right if right > 1e-6 else max(np.abs(eigenvalues).max(), 1e-6), J.dtype)
+
+    # On the host: accelerators have no good routine for eigenvalues of matrices that are not symmetric.
+    reach = jax.pure_callback(rightmost, jax.ShapeDtypeStruct((), jacobian.dtype), jacobian)
+    return (1.0 / reach) ** (1.0 / depth)
 
 
 INITIALISERS: dict[str, Initialiser] = {
@@ -81,8 +113,9 @@ INITIALISERS: dict[str, Initialiser] = {
     "glorot_normal": Initialiser("glorot", "normal"),
     "kaiming_uniform": Initialiser("kaiming", "uniform"),
     "kaiming_normal": Initialiser("kaiming", "normal"),
-    "critical": Initialiser("kaiming", "normal", critical=True),
-    "critical_glorot": Initialiser("glorot", "normal", critical=True),
+    "critical": Initialiser("kaiming", "normal", critical="theory"),
+    "critical_glorot": Initialiser("glorot", "normal", critical="theory"),
+    "empirical_critical": Initialiser("kaiming", "normal", critical="empirical"),
 }
 
 

@@ -39,20 +39,64 @@ def test_biases():
     assert np.asarray(small).var() == pytest.approx(1e-6, rel=0.05)
 
 
+def abscissa(F, h):
+    """The measured spectral abscissa of -I + dF/dh."""
+    J = np.asarray(jax.jacfwd(F)(h, jax.numpy.zeros(F.U.shape[1])), np.float64)
+    return np.linalg.eigvals(J).real.max() - 1
+
+
 @pytest.mark.parametrize("scaling", ["critical", "critical_glorot"])
-@pytest.mark.parametrize("widths", [(), (1200,), (800, 800)])
-def test_critical_stack_has_unit_radius_at_zero(scaling, widths):
-    """At h = 0 with zero bias, dF/dh of a ReLU stack has mean squared gain one: |J v|^2 / |v|^2, averaged over draws."""
-    state = 400
-    hidden = {"hidden": "relu"}
-    gains = []
-    for seed in range(6):
-        F = cells.node(1, state, widths=widths, init=scaling, key=seed, **hidden).F
+@pytest.mark.parametrize(
+    ("widths", "options"),
+    [
+        ((), {"final": "tanh"}),
+        ((1200,), {}),
+        ((800, 800), {}),
+        ((300, 900), {}),
+        ((600,), {"hidden": "tanh"}),
+        ((600, 600), {"hidden": "tanh", "final": "tanh"}),
+        ((600,), {"activate_state": True}),
+    ],
+)
+def test_critical_stacks_have_unit_gain_near_zero(scaling, widths, options):
+    """Near h = 0 with zero bias, E |J v|^2 / |v|^2 = rho^2 = 1, averaged over draws; any depth, activation and shape."""
+    state, gains = 400, []
+    for seed in range(8):
+        F = cells.node(1, state, widths=widths, init=scaling, key=seed, **options).F
         h = 1e-3 * jax.random.normal(jax.random.key(seed + 100), (state,))
         v = jax.random.normal(jax.random.key(seed + 200), (state,))
-        pushed = jax.jvp(lambda h, F=F: F(h, np.zeros(1, np.float32) + jax.numpy.zeros(1)), (h,), (v,))[1]
+        pushed = jax.jvp(lambda h, F=F: F(h, jax.numpy.zeros(1)), (h,), (v,))[1]
         gains.append(float(np.sum(pushed**2) / np.sum(v**2)))
+    # The squared gain of one draw scatters by about sqrt(2 L / 400) = 0.1, so the mean of 8 by 0.04.
     assert np.mean(gains) == pytest.approx(1.0, abs=0.12)
+
+
+def test_critical_at_width_1000_is_within_005_of_the_edge():
+    found = [
+        abscissa(
+            cells.node(1, 1000, widths=(1000, 1000), init="critical", key=seed).F,
+            np.full(1000, 0.01, np.float32) * jax.random.normal(jax.random.key(seed), (1000,)),
+        )
+        for seed in range(3)
+    ]
+    assert abs(np.mean(found)) < 0.05
+
+
+def test_empirical_critical_is_exactly_critical_where_it_was_measured():
+    """The public code's reading: gain 1, then every W scaled by (1 / (eta + 1))^(1/L)."""
+    for widths in ((), (40,), (40, 50)):
+        key = jax.random.key(4)
+        F = cells.node(1, 30, widths=widths, hidden="relu", init="empirical_critical", key=key).F
+        drawn_at = jax.random.fold_in(jax.random.split(key)[0], 1)
+        h = math.sqrt(2 / 31) * jax.random.normal(drawn_at, (30,))
+        assert abscissa(F, h) == pytest.approx(0.0, abs=1e-4)
+
+
+def test_empirical_critical_and_theory_agree_for_wide_networks():
+    by_theory, by_measure = (
+        cells.node(1, 800, widths=(800,), init=name, key=0).F.W[0] for name in ("critical", "empirical_critical")
+    )
+    assert np.std(by_measure) / np.std(by_theory) == pytest.approx(1.0, abs=0.05)
 
 
 def test_critical_changes_F_alone():
