@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -29,7 +30,7 @@ def workers():
     found = []
     for entry in os.listdir("/proc"):
         try:
-            command = open(f"/proc/{entry}/cmdline").read() if entry.isdigit() else ""
+            command = Path(f"/proc/{entry}/cmdline").read_text() if entry.isdigit() else ""
         except OSError:
             continue
         if command.startswith("ray::") and "_work" in command:
