@@ -102,10 +102,8 @@ def main() -> None:
         assert max(values) - min(values) < 1e-4, f"the rivals compute different losses: {values}"
         calls = {name: (lambda step=step, batch=batch: step(batch)) for name, step in steps.items()}
         times = compare(calls | {"gnode.fit's whole update": gnode_program(batch)})
-        ours = times["gnode.fit's whole update"]
-        rows += [
-            {"batch": size, "step": name, "ms": time, "times gnode.fit": time / ours} for name, time in times.items()
-        ]
+        ours = times["gnode"]
+        rows += [{"batch": size, "step": name, "ms": time, "times gnode": time / ours} for name, time in times.items()]
     report("One training step: gnODE, N = 6, 3 x 100 hidden, T = 100", rows, "training_step")
 
 

@@ -1,6 +1,6 @@
 """Makes a page of docs/results from a sweep's folder: no number on it is typed by hand.
 
-    python docs/make_results.py runs/fig1b variable-n6 "Variable amplitude, N = 6" --threshold 0.01 --expect "gnode < 0.01" --expect "gru >= 0.025"
+    python docs/make_results.py runs/fig1b variable-n6 "Variable amplitude, N = 6" --expect "gnode < 0.01"
 
 The page shows the command, the device, the time, the table of best settings and the two figures; `results.csv` with every
 member lies beside it.
@@ -50,8 +50,8 @@ def page(sweep: Sweep, title: str, name: str, commit: str | None, expected: list
 
     {command(sweep)}
 
-{counts["done"]} members, {counts["diverged"]} of them diverged; {seconds:.0f} s of training on {", ".join(stored["devices"])}
-(gnode {versions["gnode"]}, jax {versions["jax"]}, commit {commit or stored["commit"] or "not recorded"}). Every member:
+{counts["done"]} members, {counts["diverged"]} of them diverged; {seconds:.0f} s of training on
+{", ".join(stored["devices"])} (gnode {versions["gnode"]}, jax {versions["jax"]}, commit {commit or stored["commit"] or "not recorded"}). Every member:
 [{name}.csv]({name}.csv). Loss: mean squared error on the 100 validation trials, its minimum over epochs.
 
 {sweep.markdown()}

@@ -15,7 +15,7 @@ from gnode import errors
 from gnode.activations import activation
 from gnode.cells import Cell
 from gnode.init import Initialiser, initialiser
-from gnode.solve import Solver, advance, as_solver, rollout
+from gnode.solve import Solver, advance, as_solver, rollout, rollout_batch
 from gnode.types import Frozen, Key, as_key
 
 
@@ -90,9 +90,9 @@ class Readout(eqx.Module):
     hidden: str = eqx.field(static=True, default="relu")
 
     def __call__(self, s: Float[Array, " units"]) -> Float[Array, " outputs"]:
-        y = self.C[0] @ s + self.d[0]
+        y = s @ self.C[0].T + self.d[0]
         for C, d in zip(self.C[1:], self.d[1:]):
-            y = C @ activation(self.hidden)(y) + d
+            y = activation(self.hidden)(y) @ C.T + d
         return y
 
 
@@ -173,6 +173,14 @@ class Network(eqx.Module):
         starts = None if h0 is None else jnp.broadcast_to(h0, (xs.shape[0], self.cell.state_size))
         return _run(self, xs, jnp.broadcast_to(jnp.asarray(dt, dtype=float), xs.shape[:2]), starts)
 
+    def batch(
+        self, xs: Float[Array, "trials time inputs"], dt: Float[Array, "trials time"], h0: Array | None = None
+    ) -> Trajectory:
+        """What `run` compiles, for use inside a compiled function: no checks, and the fast gradient of `rollout_batch`."""
+        starts = jax.vmap(self.initial)(xs[:, 0]) if h0 is None else h0
+        states = rollout_batch(self.cell, xs, starts, dt, self.solver)
+        return Trajectory(self.read(states), states)
+
     def read(self, states: Float[Array, "*batch state"]) -> Float[Array, "*batch outputs"]:
         """The outputs that belong to states."""
         visible = self.cell.visible(states)
@@ -184,9 +192,4 @@ class Network(eqx.Module):
         return advance(self.cell, h, (x, x, jnp.asarray(dt, dtype=h.dtype)), self.solver)
 
 
-@eqx.filter_jit
-def _run(net: Network, xs: Array, dt: Array, starts: Array | None) -> Trajectory:
-    if starts is None:
-        starts = jax.vmap(net.initial)(xs[:, 0])
-    states = jax.vmap(lambda xs, dt, h0: rollout(net.cell, xs, h0, dt=dt, method=net.solver))(xs, dt, starts)
-    return Trajectory(net.read(states), states)
+_run = eqx.filter_jit(lambda net, xs, dt, starts: net.batch(xs, dt, starts))

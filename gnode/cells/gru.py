@@ -38,8 +38,8 @@ class GRU(Cell):
     units: int = eqx.field(static=True)
 
     def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
-        from_state = jnp.split(self.W @ h, 3)
-        from_input = jnp.split(self.U @ x + self.b, 3)
+        from_state = jnp.split(h @ self.W.T, 3)
+        from_input = jnp.split(x @ self.U.T + self.b, 3)
         r = jax.nn.sigmoid(from_state[0] + from_input[0])
         g = jax.nn.sigmoid(from_state[1] + from_input[1])
         n = jnp.tanh(from_input[2] + r * (from_state[2] + self.c))

@@ -58,12 +58,12 @@ class LEM(Cell):
     def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
         y, z = jnp.split(h, 2)
         W_z, W_y = jnp.split(self.W, 2)
-        input_z, input_y = jnp.split(self.U @ x + self.b, 2)
+        input_z, input_y = jnp.split(x @ self.U.T + self.b, 2)
         tau = self.timescale()
-        speed_z = (jnp.tanh(W_z @ y + input_z) - z) / tau
-        speed_y = (jnp.tanh(W_y @ z + input_y) - y) / tau
+        speed_z = (jnp.tanh(y @ W_z.T + input_z) - z) / tau
+        speed_y = (jnp.tanh(z @ W_y.T + input_y) - y) / tau
         if self.W_gate is not None and self.U_gate is not None and self.b_gate is not None:
-            gate_z, gate_y = jnp.split(jax.nn.sigmoid(self.W_gate @ y + self.U_gate @ x + self.b_gate), 2)
+            gate_z, gate_y = jnp.split(jax.nn.sigmoid(y @ self.W_gate.T + x @ self.U_gate.T + self.b_gate), 2)
             speed_z, speed_y = gate_z * speed_z, gate_y * speed_y
         return jnp.concatenate([speed_y, speed_z])
 

@@ -46,7 +46,7 @@ class LSTM(Cell):
 
     def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
         h, c = jnp.split(h, 2)
-        i, f, g, o = jnp.split(self.W @ h + self.U @ x + self.b, 4)
+        i, f, g, o = jnp.split(h @ self.W.T + x @ self.U.T + self.b, 4)
         target = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
         tau = self.timescale()
         return jnp.concatenate([(jax.nn.sigmoid(o) * jnp.tanh(target) - h) / tau, (target - c) / tau])

@@ -42,9 +42,10 @@ class Stack(eqx.Module):
     def __call__(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
         phi_a, phi = activation(self.hidden), activation(self.final)
         s = phi_a(h) if self.activate_state else h
-        a = self.W[0] @ s + self.U @ x + self.b[0]
+        # s W^T rather than W s: for a batch the result then lies as the next layer wants it, without a transposition.
+        a = s @ self.W[0].T + x @ self.U.T + self.b[0]
         for W, b in zip(self.W[1:], self.b[1:]):
-            a = W @ phi_a(a) + b
+            a = phi_a(a) @ W.T + b
         return phi(a)
 
 

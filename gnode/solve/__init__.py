@@ -1,5 +1,6 @@
 """Time: how a flow becomes a sequence of states."""
 
+from gnode.solve.batch import rollout_batch as rollout_batch
 from gnode.solve.bins import advance as advance
 from gnode.solve.rollout import as_solver as as_solver
 from gnode.solve.rollout import rollout as rollout

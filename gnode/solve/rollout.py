@@ -87,8 +87,12 @@ UNROLL = {"cpu": 1, "gpu": 10}
 
 
 def _plain_scan(step: Step, h0: State, bins: Bin) -> Float[Array, "time state"]:
-    unroll = min(UNROLL.get(jax.default_backend(), 1), bins[0].shape[0])
-    return jax.lax.scan(step, h0, bins, unroll=unroll)[1]
+    return jax.lax.scan(step, h0, bins, unroll=unroll(bins[0].shape[0]))[1]
+
+
+def unroll(time: int) -> int:
+    """Bins per turn of a compiled loop over `time` bins."""
+    return min(UNROLL.get(jax.default_backend(), 1), time)
 
 
 def _checkpointed_scan(step: Step, h0: State, bins: Bin) -> Float[Array, "time state"]:

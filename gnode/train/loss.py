@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
@@ -65,7 +64,7 @@ def losses(net: Network, batch: Batch, kind: str, when: str) -> Losses:
     mse: the mean of (y - target)^2 over the outputs and over the bins that count. cross_entropy: the mean of
     -log softmax(y)[class] over the bins that count. With `when` = "last" only the last real bin of each trial counts.
     """
-    outputs, states = jax.vmap(lambda xs, dt: net(xs, dt=dt))(batch.inputs, batch.dt)
+    outputs, states = net.batch(batch.inputs, batch.dt)
     counts = _counting_bins(batch, when)
     if kind == "cross_entropy":
         classes = jnp.broadcast_to(batch.targets[:, None], counts.shape)
@@ -79,7 +78,7 @@ def losses(net: Network, batch: Batch, kind: str, when: str) -> Losses:
 
 def accuracy(net: Network, batch: Batch, when: str) -> Float[Array, ""]:
     """The share of the bins that count whose largest output is the trial's class."""
-    outputs = jax.vmap(lambda xs, dt: net(xs, dt=dt).outputs)(batch.inputs, batch.dt)
+    outputs = net.batch(batch.inputs, batch.dt).outputs
     counts = _counting_bins(batch, when)
     right = jnp.argmax(outputs, axis=-1) == batch.targets[:, None]
     return jnp.sum(right * counts) / jnp.maximum(jnp.sum(counts), 1e-9)
