@@ -36,5 +36,8 @@ bench: install         ## ratios against what a user would pick instead, each me
 	$(BIN)/python benchmarks/sweep_throughput.py
 	$(BIN)/python benchmarks/fixed_points.py
 
+docs: install          ## pages made from committed results
+	$(BIN)/python docs/make_speed.py
+
 clean:
 	rm -rf .venv .pytest_cache .ruff_cache

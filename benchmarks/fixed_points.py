@@ -24,6 +24,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from timing import report
 
 import gnode
 from gnode.analysis import fixed_points, system
@@ -62,20 +63,21 @@ def main() -> None:
     reached = int(np.sum(found.outcomes == "equilibrium"))
     default, last = _adam(net, starts, reached, options.patience * seconds, options.adam_lr)
     counts = [_count(exact.points, exact.residual)] + [_count_of(net, one) for one in (default, last)]
+    names = ("gnode, eigenvalues included", f"Adam, {default.steps} steps", "Adam, goes on")
+    times = (seconds, default.seconds, last.seconds)
+    steps = (float(found.iterations.mean()), float(default.steps), float(last.steps))
     rows = [
-        ("", "gnode", f"Adam, {default.steps}", "Adam, goes on"),
-        (
-            "seconds (gnode: eigenvalues included)",
-            f"{seconds:.1f}",
-            f"{default.seconds:.1f}",
-            f"{last.seconds:.1f}",
-        ),
-        ("steps", f"{found.iterations.mean():.1f} (mean)", default.steps, last.steps),
-        ("starts that reached the tolerance", reached, default.reached, last.reached),
-        ("different fixed points", *counts),
+        {
+            "search": name,
+            "seconds": took,
+            "times gnode": took / seconds,
+            "steps": made,
+            "starts at the tolerance": at,
+            "points": points,
+        }
+        for name, took, made, at, points in zip(names, times, steps, (reached, default.reached, last.reached), counts)
     ]
-    for name, *values in rows:
-        print(f"{name:40s}" + "".join(f"{value!s:>16}" for value in values))
+    report(f"Fixed points of a gnODE: {len(starts)} starts, N = {net.cell.state_size}, q < 1e-12", rows, "fixed_points")
     _verdict(seconds, half_seconds, last, reached, counts)
 
 

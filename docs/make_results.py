@@ -51,8 +51,8 @@ def page(sweep: Sweep, title: str, name: str, commit: str | None, expected: list
     {command(sweep)}
 
 {counts["done"]} members, {counts["diverged"]} of them diverged; {seconds:.0f} s of training on
-{", ".join(stored["devices"])} (gnode {versions["gnode"]}, jax {versions["jax"]}, commit {commit or stored["commit"] or "not recorded"}). Every member:
-[{name}.csv]({name}.csv). Loss: mean squared error on the 100 validation trials, its minimum over epochs.
+{", ".join(stored["devices"])} (gnode {versions["gnode"]}, jax {versions["jax"]}, commit {commit or stored["commit"]}).
+Every member: [{name}.csv]({name}.csv). Loss: mean squared error on the 100 validation trials, its minimum over epochs.
 
 {sweep.markdown()}
 {claims(sweep, expected)}![Minimum validation loss of every member, by model]({name}-strip.png)
