@@ -37,7 +37,7 @@ def test_eight_stable_points_none_missed(run):
     found = analysis.fixed_points(run.net, run.states, dt=run.dt)
     stable = found.select(status="equilibrium", kind="stable")
     assert len(stable.points) == 8
-    corner, distance = corners_of(run.net.read(np.asarray(stable.points, np.float32)))
+    corner, distance = corners_of(stable.outputs)
     assert sorted(corner) == list(range(8))
     assert distance.max() < 0.3
     # Independently, by simulation alone: wherever visited states come to rest without input, one of the eight is there.
