@@ -68,13 +68,14 @@ def page(folder: Path) -> str:
     names = [name for name in TASKS if (folder / name / "analysis").is_dir()]
     sweep = json.loads((folder / names[0] / "sweep.json").read_text())
     best = {name: load(folder / name / "best").config["spec"] for name in names}
-    settings = "\n".join(
-        f"- {TASKS[name]}: lr {best[name]['lr']:g}, weight decay {best[name]['weight_decay']:g}, batch size {best[name]['batch_size']}"
-        for name in names
-    )
+    line = "- {}: lr {lr:g}, weight decay {weight_decay:g}, batch size {batch_size}"
+    settings = "\n".join(line.format(TASKS[name], **best[name]) for name in names)
     figures = "\n".join(f"**{TASKS[name]}**\n\n![{TASKS[name]}](two-bit-{name}-flow.png)\n" for name in names)
     rows = "\n".join(row(name, folder / name) for name in names)
     gate_rows = "\n".join(gates(folder / name, name) for name in names)
+    columns = ["task", "validation MSE", "paper", "equilibria", "slow set: shape, dimension", "its extent, by output"]
+    columns += ["median speed (1/s)", "median memory (s)", "Appendix C"]
+    head = "| " + " | ".join(columns) + " |\n" + "|" + "---|" * len(columns)
     slow = {name: json.loads((folder / name / "analysis" / "analysis.json").read_text())["slow_set"] for name in names}
     named = [name for name in names if slow[name]["shape"] == name]
     exact = [name for name in names if slow[name]["is_continuous_attractor"]]
@@ -90,17 +91,17 @@ For each task the best of the paper's 27 settings, 200 epochs, two hidden layers
         --batch-size 10,50,100 --epochs 200 --out runs/two-bit-TASK
     gnode analyse runs/two-bit-TASK/members/BEST
 
-(fixed: `--bits 2 --initial affine`; ring: `--start 2:0`), trained on {", ".join(sweep["devices"])}, analysed on a CPU. Best settings:
+(fixed: `--bits 2 --initial affine`; ring: `--start 2:0`), trained on {", ".join(sweep["devices"])}, analysed on a CPU.
+Best settings:
 
 {settings}
 
-| task | validation MSE | paper | equilibria | slow set: shape, dimension | its extent, by output | median speed (1/s) | median memory (s) | Appendix C |
-|---|---|---|---|---|---|---|---|---|
+{head}
 {rows}
 
 *Slow set*: the states in which trials settle when the input stays off. *Memory*: how long until an output is off by 0.1.
-*Appendix C*: the paper's definition of a continuous attractor item by item: 1, a connected manifold; 2, no flow on it; 3, spectral
-abscissa zero on it; to the tolerances that `docs/analysis.md` gives. {verdict}
+*Appendix C*: the paper's definition of a continuous attractor item by item: 1, a connected manifold; 2, no flow on it;
+3, spectral abscissa zero on it; to the tolerances that `docs/analysis.md` gives. {verdict}
 
 ## Pulses that the annulus network was not trained on
 Mean squared error on 200 trials in each range:

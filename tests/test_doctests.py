@@ -10,7 +10,10 @@ import pytest
 import gnode
 
 MODULES = [m.name for m in pkgutil.walk_packages(gnode.__path__, "gnode.") if not m.name.endswith("__main__")]
-ROOMS = ["gnode", *(f"gnode.{room}" for room in "cells solve init tasks train theory analysis plots".split())]
+ROOMS = [
+    "gnode",
+    *(f"gnode.{room}" for room in ["cells", "solve", "init", "tasks", "train", "theory", "analysis", "plots"]),
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

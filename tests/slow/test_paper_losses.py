@@ -7,7 +7,7 @@ from gnode.train import fit, spec
 
 @pytest.mark.slow
 def test_fixed_amplitude_two_bits_in_two_dimensions_below_1e_4():
-    """lr 1e-3, decay 1e-3, batches of 10, two hidden layers of 316: a setting of the paper's grid, in 100 of its 200 epochs."""
+    """lr 1e-3, decay 1e-3, batches of 10, two hidden layers of 316: of the paper's grid, in 100 of its 200 epochs."""
     given = {"bits": 2, "initial": "affine", "state": 2, "widths": (316, 316)}
     given |= {"lr": 1e-3, "weight_decay": 1e-3, "batch_size": 10, "epochs": 100}
     settings = spec.with_defaults("flipflop-fixed", given)
