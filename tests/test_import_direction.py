@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "models": {"init", "cells", "solve", "network"},
     "analysis": {"theory", "init", "cells", "solve", "network"},
     "train": {"init", "cells", "solve", "network", "models", "tasks"},
-    "plots": {"theory", "analysis", "train"},
+    "plots": {"network", "theory", "analysis", "train"},
     "report": {"analysis", "plots"},
     "experiments": {
         "theory",
@@ -81,6 +81,7 @@ def test_direction(path):
 
 def test_only_plots_draw():
     for path in FILES:
-        if "matplotlib" in path.read_text() and room_of(path) not in ("plots", "cli"):
+        # A report embeds figures and a command saves them, so those two know the type of a figure.
+        if "matplotlib" in path.read_text() and room_of(path) not in ("plots", "report", "cli"):
             assert "import matplotlib" not in path.read_text(), path
             assert "from matplotlib" not in path.read_text(), path

@@ -24,11 +24,15 @@ def test_drawn_scales(model):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_disc_and_pinching(model):
-    """N = 400: the ungated spectrum fills the mean-field disc (within 8%); gates pinch it at 0."""
-    free, gated = (steady_spectrum(model, 400, sigma_z=z, duration=300.0) for z in (0.0, 5.0))
-    centre, radius = free.disc
-    assert centre == -0.5
-    assert np.abs(free.flow_eigenvalues - centre).max() == pytest.approx(radius, rel=0.08)
+    """N = 400: the ungated spectrum fills the mean-field disc (within 8%, the mean of five draws); gates pinch it at 0.
+
+    One draw alone scatters by about 5%: the largest modulus is that of a single eigenvalue, in a state that moves.
+    """
+    free, *others = (steady_spectrum(model, 400, sigma_z=0.0, duration=300.0, seed=seed) for seed in range(5))
+    gated = steady_spectrum(model, 400, sigma_z=5.0, duration=300.0)
+    assert free.disc[0] == -0.5
+    reached = [np.abs(one.flow_eigenvalues - one.disc[0]).max() / one.disc[1] for one in (free, *others)]
+    assert np.mean(reached) == pytest.approx(1.0, abs=0.08)
     assert gated.disc is None
     assert free.pinching() < 0.04
     assert gated.pinching() > 0.15
