@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gnode import sweep
+from gnode.errors import GnodeError
 from gnode.train.sweep import resume_sweep
 
 ray = pytest.importorskip("ray")
@@ -71,3 +72,11 @@ def test_a_sweep_begun_here_goes_on_there(cluster, tmp_path):
         (part.folder / "members" / f"{index:04d}").rmdir()
     resume_sweep(part.folder, engine="ray")
     assert (part.folder / "results.csv").read_text() == (whole.folder / "results.csv").read_text()
+
+
+def test_an_address_where_nothing_answers_is_told_at_once(tmp_path):
+    ray.shutdown()
+    began = time.monotonic()
+    with pytest.raises(GnodeError, match=r"nothing answers at 127\.0\.0\.1:9"):
+        sweep(TASK, tmp_path / "s", engine="ray", address="127.0.0.1:9", **AXES, **SMALL)
+    assert time.monotonic() - began < 30

@@ -4,6 +4,7 @@ A worker that dies is replaced by Ray and its task is done again; training is a 
 result is the same. Workers need gnode installed.
 """
 
+import socket
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from gnode.train.engines import one_program, threads
 from gnode.train.engines.threads import Deliver, Tick
 from gnode.train.grid import Grid, TaskCache
 from gnode.train.member import Outcome
+
+KNOCK_SECONDS = 5.0
 
 RETRIES = -1
 """As often as it takes: a dead worker is the cluster's trouble, not the sweep's."""
@@ -29,11 +32,16 @@ def train_on_ray(
     ray = _import_ray()
     started_here = not ray.is_initialized()
     if started_here:
+        if address is not None:
+            _knock(address)
         try:
             ray.init(address=address, log_to_driver=False, include_dashboard=False, logging_level="ERROR")
         except (ConnectionError, ValueError, RuntimeError) as problem:
             where = f"at {address}" if address else "on this machine"
-            raise errors.GnodeError(f"no Ray cluster could be reached {where} ({problem}).") from problem
+            raise errors.GnodeError(
+                f"no Ray cluster could be joined {where} ({problem}). A cluster with token authentication wants "
+                f"RAY_AUTH_MODE=token and its RAY_AUTH_TOKEN in this environment too."
+            ) from problem
     try:
         _train(ray, grid, todo, deliver, tick)
     finally:
@@ -70,6 +78,19 @@ def _work(grid: Grid, members: list[int]) -> list[Outcome]:
     else:
         one_program.train_as_one(grid, members, tasks, outcomes.append, lambda epochs: None)
     return outcomes
+
+
+def _knock(address: str) -> None:
+    """Whether anything listens at host:port. Ray itself would try for ten minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        return  # "auto" and the like are Ray's to resolve
+    try:
+        socket.create_connection((host, int(port)), timeout=KNOCK_SECONDS).close()
+    except OSError as problem:
+        raise errors.GnodeError(
+            f"nothing answers at {address} ({problem}); is the Ray cluster running there?"
+        ) from problem
 
 
 def _import_ray() -> Any:
