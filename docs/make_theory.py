@@ -1,6 +1,6 @@
 """Makes docs/results/theory.md: runs the commands that the theory notes speak of and keeps what they print.
 
-    python docs/make_theory.py            (about ten minutes on two cores)
+python docs/make_theory.py            (about ten minutes on two cores)
 """
 
 import subprocess
