@@ -21,7 +21,7 @@ class NotDecayed(eqx.Module):
 
 
 def as_key(key: Key | int | None, name: str = "key") -> Key:
-    """A jax key from a key or from a whole number. There is no hidden default: None is an error.
+    """A jax key from a key, from a whole number, or from what `plain_key` made of one. None is an error: no hidden default.
 
     A seed of 0 is a seed like any other.
     """
@@ -33,7 +33,20 @@ def as_key(key: Key | int | None, name: str = "key") -> Key:
         return key
     if isinstance(key, int | np.integer) and not isinstance(key, bool):
         return jax.random.key(errors.whole(name, int(key), at_least=0))
+    if isinstance(key, list | tuple) and key and all(isinstance(part, int) for part in key):
+        return jax.random.wrap_key_data(jnp.asarray(key, jnp.uint32))
     raise errors.ArgumentError(f"{name} is {key!r}, but must be a whole number or a jax key (jax.random.key(0)).")
+
+
+def plain_key(key: Key | int) -> int | list[int]:
+    """A key as JSON can hold it: the whole number it was made from, or the numbers inside it.
+
+    >>> plain_key(3), as_key(plain_key(jax.random.key(3))) == jax.random.key(3)
+    (3, Array(True, dtype=bool))
+    """
+    if isinstance(key, int | np.integer):
+        return int(key)
+    return np.asarray(jax.random.key_data(as_key(key))).tolist()
 
 
 def numpy_generator(key: Key | int, name: str = "key") -> np.random.Generator:

@@ -20,7 +20,7 @@ SETTINGS: dict[str, Any] = {
     "model": "gnode",
     "state": 2,
     "widths": (100, 100),
-    "epochs": 250,
+    "epochs": 500,
     "lr": 3e-3,
     "weight_decay": 1e-3,
     "batch_size": 25,

@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from gnode import errors
 from gnode.tasks.base import Task, Trials
-from gnode.types import Key, numpy_generator
+from gnode.types import Key, numpy_generator, plain_key
 
 READINGS = ("text", "code")
 
@@ -90,21 +90,8 @@ def flip_flop(
     errors.one_of("reading", reading, READINGS)
     pulses = AMPLITUDES[amplitude]
     bits = errors.whole("bits", DEFAULT_BITS.get(amplitude, 2) if bits is None else bits)
-    given = {
-        "amplitude": amplitude,
-        "bits": bits,
-        "trials": trials,
-        "validation": validation,
-        "bins": bins,
-        "dt": dt,
-    }
-    given |= {
-        "mean_pulses": mean_pulses,
-        "pulse_bins": pulse_bins,
-        "span": span,
-        "start": start,
-        "reading": reading,
-    }
+    counts = {"bits": bits, "trials": trials, "validation": validation, "bins": bins, "dt": dt}
+    pulse_options = {"mean_pulses": mean_pulses, "pulse_bins": pulse_bins, "span": span, "start": start}
     trials, validation = errors.whole("trials", trials), errors.whole("validation", validation)
     bins, dt = errors.whole("bins", bins), errors.positive("dt", dt)
     width = errors.whole("pulse_bins", (2 if reading == "text" else 3) if pulse_bins is None else pulse_bins)
@@ -120,15 +107,12 @@ def flip_flop(
         sizes = _draw_sizes(rng, len(onsets), bits, lowest, highest, pulses)
         inputs[trial], targets[trial] = _lay_out(onsets, channels, sizes, bins, bits, width, before)
     everything = Trials(inputs, targets, dt)
-    regenerable = isinstance(key, int | np.integer)
     return Task(
         name=f"flipflop-{amplitude}",
         train=everything.take(slice(0, trials)),
         validation=everything.take(slice(trials, None)),
         outputs=bits,
-        options={name: value for name, value in given.items() if name != "amplitude"} | {"key": key}
-        if regenerable
-        else None,
+        options={**counts, **pulse_options, "reading": reading, "key": plain_key(key)},
     )
 
 

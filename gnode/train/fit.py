@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from gnode import errors
@@ -57,9 +56,7 @@ def fit(
     problem = loop.pose(net, task, Settings(**settings), as_key(key))
     if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(problem.params)):
         raise errors.ArgumentError("the network holds weights that are not finite; draw it again.")
-    config = store.config(
-        net, task, problem.settings, np.asarray(jax.random.key_data(problem.key)).tolist(), extra_config or {}
-    )
+    config = store.config(net, task, problem.settings, problem.key, extra_config or {})
     if out is None:
         return _train(problem, task, loop.begin(problem), 0.0, None, config, progress, checkpoint_seconds)
     folder = Path(out)
@@ -85,8 +82,7 @@ def resume(
         return found
     folder = Path(folder)
     with locked(folder):
-        key = jax.random.wrap_key_data(jnp.asarray(found.config["key"], jnp.uint32))
-        problem = loop.pose(found.net, found.task, found.settings, key)
+        problem = loop.pose(found.net, found.task, found.settings, as_key(found.config["key"]))
         begun = loop.begin(problem)
         checkpoint = store.load_checkpoint(folder, begun.state)
         done, seconds = (begun, 0.0) if checkpoint is None else (Progress(*checkpoint[:3]), checkpoint[3])

@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 
 from gnode.network import Network
@@ -40,10 +39,9 @@ def outcome(
 ) -> Outcome:
     """What is kept of a member that has been trained."""
     net: Network = problem.network(done.state.best)
-    key_data = np.asarray(jax.random.key_data(problem.key)).tolist()
     return Outcome(
         index=index,
-        config=store.config(net, task, problem.settings, key_data, {"spec": settings}),
+        config=store.config(net, task, problem.settings, problem.key, {"spec": settings}),
         weights=structure.to_arrays(net),
         curves=done.curves,
         result=loop.summarise(problem, done, seconds),

@@ -31,6 +31,7 @@ from gnode.tasks import Task
 from gnode.train import structure
 from gnode.train.program import TrainState
 from gnode.train.settings import Settings
+from gnode.types import Key, plain_key
 
 CONFIG, WEIGHTS, METRICS, CHECKPOINT, RESULT = (
     "config.json",
@@ -127,12 +128,12 @@ def _commit() -> str | None:
     return commit.stdout.strip() + ("+" if changed.stdout.strip() else "")
 
 
-def config(net: Network, task: Task, settings: Settings, key_data: list[int], extra: dict[str, Any]) -> dict[str, Any]:
+def config(net: Network, task: Task, settings: Settings, key: Key, extra: dict[str, Any]) -> dict[str, Any]:
     """All that is needed to run it again."""
     return {
         "task": {"name": task.name, "options": task.options},
         "settings": dataclasses.asdict(settings),
-        "key": key_data,
+        "key": plain_key(key),
         "network": structure.describe(net),
         **extra,
         **environment(),

@@ -1,5 +1,8 @@
 """The flip-flop family does what the paper says, pulse by pulse."""
 
+import json
+
+import jax
 import numpy as np
 import pytest
 
@@ -147,8 +150,10 @@ def test_the_same_key_gives_the_same_data_and_another_key_another():
     assert np.any(a != c)
 
 
-def test_options_make_the_same_task_again():
-    task = flip_flop("ring", trials=5, validation=2, start=(2, 0), span=(1.5, 2.5), key=9)
+@pytest.mark.parametrize("key", [9, jax.random.key(4)])
+def test_options_make_the_same_task_again(key):
+    task = flip_flop("ring", trials=5, validation=2, start=(2, 0), span=(1.5, 2.5), key=key)
+    json.dumps(task.options)
     again = tasks.make(task.name, **task.options)
     np.testing.assert_array_equal(task.train.inputs, again.train.inputs)
     np.testing.assert_array_equal(task.validation.targets, again.validation.targets)
