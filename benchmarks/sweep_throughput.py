@@ -51,7 +51,7 @@ def as_a_sweep(axes: dict) -> float:
 
 def on_cpu() -> list[dict]:
     rows = []
-    for size, epochs in ((10, 12), (100, 30)):
+    for size, epochs in ((10, 30), (100, 60)):
         axes = AXES | {"batch_size": size, "epochs": epochs, "trials": TRIALS}
         grid = Grid.over(TASK, **axes)
         as_a_sweep(axes | {"epochs": 1})  # compiles, for both

@@ -49,3 +49,15 @@ def activation(name: str) -> Activation:
     0.0
     """
     return ACTIVATIONS[errors.one_of("activation", name, ACTIVATIONS)]
+
+
+SLOPES: dict[str, Activation] = {
+    "identity": jnp.ones_like,
+    "relu": lambda s: (s > 0).astype(s.dtype),
+    "leaky_relu": lambda s: jnp.where(s >= 0, 1.0, 0.01).astype(s.dtype),
+    "tanh": lambda s: 1 - s**2,
+    "sigmoid": lambda s: s * (1 - s),
+    "softplus": lambda s: -jnp.expm1(-s),
+    "elu": lambda s: jnp.where(s > 0, 1.0, s + 1).astype(s.dtype),
+}
+"""phi'(x) as a function of the value s = phi(x), for the functions whose value tells their slope."""

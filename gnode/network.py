@@ -176,7 +176,7 @@ class Network(eqx.Module):
     def batch(
         self, xs: Float[Array, "trials time inputs"], dt: Float[Array, "trials time"], h0: Array | None = None
     ) -> Trajectory:
-        """What `run` compiles, for use inside a compiled function: no checks, and the fast gradient of `rollout_batch`."""
+        """What `run` compiles, for use inside a compiled function: no checks."""
         starts = jax.vmap(self.initial)(xs[:, 0]) if h0 is None else h0
         states = rollout_batch(self.cell, xs, starts, dt, self.solver)
         return Trajectory(self.read(states), states)

@@ -1,9 +1,9 @@
 """Time: how a flow becomes a sequence of states."""
 
-from gnode.solve.batch import rollout_batch as rollout_batch
 from gnode.solve.bins import advance as advance
 from gnode.solve.rollout import as_solver as as_solver
 from gnode.solve.rollout import rollout as rollout
+from gnode.solve.rollout import rollout_batch as rollout_batch
 from gnode.solve.solver import ADJOINTS as ADJOINTS
 from gnode.solve.solver import INTERPOLATIONS as INTERPOLATIONS
 from gnode.solve.solver import MEMORIES as MEMORIES

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -14,7 +16,9 @@ from jaxtyping import Array, Float
 from gnode import errors
 from gnode.cells import Cell
 from gnode.solve.bins import Bin, State, advance
+from gnode.solve.gated_euler import gated_euler, has_hand_written_derivative
 from gnode.solve.solver import Solver
+from gnode.solve.unroll import unroll
 
 
 def rollout(
@@ -56,18 +60,44 @@ def rollout(
     return _integrate(cell, xs, h0, steps, solver)
 
 
+def rollout_batch(
+    cell: Cell,
+    xs: Float[Array, "trials time inputs"],
+    h0: Float[Array, "trials state"],
+    dt: Float[Array, "trials time"],
+    solver: Solver,
+) -> Float[Array, "trials time state"]:
+    """What `jax.vmap` of `rollout` computes for a batch of trials, without its checks and with the batch known to it."""
+    if _has_hand_written_derivative(cell, solver):
+        return jnp.swapaxes(_by_hand(cell, h0, jnp.swapaxes(xs, 0, 1), jnp.swapaxes(dt, 0, 1), solver), 0, 1)
+    return jax.vmap(lambda xs, h0, dt: _integrate(cell, xs, h0, dt, solver))(xs, h0, dt)
+
+
 @eqx.filter_jit  # so that calling rollout outside a compiled function does not compile anew each time
 def _integrate(
     cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver
 ) -> Float[Array, "time state"]:
+    if _has_hand_written_derivative(cell, solver):
+        return _by_hand(cell, h0[None], xs[:, None], steps[:, None], solver)[:, 0]
     ends = jnp.concatenate([xs[1:], xs[-1:]]) if solver.interpolation == "linear" else xs
 
     def step(h: State, bin: Bin) -> tuple[State, State]:
         h = advance(cell, h, bin, solver)
         return h, h
 
-    scan = _checkpointed_scan if solver.memory == "checkpoint" else _plain_scan
-    return scan(step, h0, (xs, ends, steps))
+    def run(h: State, bins: Bin) -> Float[Array, "time state"]:
+        return jax.lax.scan(step, h, bins, unroll=unroll(bins[0].shape[0]))[1]
+
+    return _with_memory(solver.memory, run)(h0, (xs, ends, steps))
+
+
+def _has_hand_written_derivative(cell: Cell, solver: Solver) -> bool:
+    one_euler_step = solver.method == "euler" and solver.substeps == 1 and solver.interpolation == "hold"
+    return one_euler_step and solver.adjoint == "discretise_then_optimise" and has_hand_written_derivative(cell)
+
+
+def _by_hand(cell: Any, h0: Array, xs: Array, dt: Array, solver: Solver) -> Float[Array, "time trials state"]:
+    return _with_memory(solver.memory, lambda h, bins: gated_euler(cell, h, *bins))(h0, (xs, dt))
 
 
 def as_solver(cell: Cell, method: str | Solver | None, options: dict) -> Solver:
@@ -79,25 +109,18 @@ def as_solver(cell: Cell, method: str | Solver | None, options: dict) -> Solver:
     return Solver(method or cell.default_method, **options)
 
 
-Step = Callable[[State, Bin], tuple[State, State]]
+Run = Callable[[Array, Any], Array]
+"""From the state before some bins, and the bins, to the state at the end of each."""
 
 
-UNROLL = {"cpu": 1, "gpu": 10}
-"""Bins per turn of the compiled loop. On a GPU each turn costs a round of kernel launches, so few long turns win."""
+def _with_memory(memory: str, run: Run) -> Run:
+    """`run` with a backward pass that stores what it needs, or computes most of it again."""
+    return partial(_in_checkpointed_chunks, run) if memory == "checkpoint" else run
 
 
-def _plain_scan(step: Step, h0: State, bins: Bin) -> Float[Array, "time state"]:
-    return jax.lax.scan(step, h0, bins, unroll=unroll(bins[0].shape[0]))[1]
-
-
-def unroll(time: int) -> int:
-    """Bins per turn of a compiled loop over `time` bins."""
-    return min(UNROLL.get(jax.default_backend(), 1), time)
-
-
-def _checkpointed_scan(step: Step, h0: State, bins: Bin) -> Float[Array, "time state"]:
-    """A scan of scans: the backward pass keeps the state at the start of each chunk and one chunk's worth of detail."""
-    time = bins[0].shape[0]
+def _in_checkpointed_chunks(run: Run, h0: Array, bins: Any) -> Array:
+    """The backward pass keeps the state at the start of each of about sqrt(T) chunks, and one chunk's worth of detail."""
+    time = jax.tree.leaves(bins)[0].shape[0]
     chunk = math.ceil(math.sqrt(time))
     padding = -time % chunk  # bins of length zero, cut off again below
 
@@ -106,8 +129,9 @@ def _checkpointed_scan(step: Step, h0: State, bins: Bin) -> Float[Array, "time s
         return padded.reshape(-1, chunk, *values.shape[1:])
 
     @jax.checkpoint
-    def run_chunk(h: State, bins: Bin) -> tuple[State, Float[Array, "chunk state"]]:
-        return jax.lax.scan(step, h, bins)
+    def run_chunk(h: Array, bins: Any) -> tuple[Array, Array]:
+        states = run(h, bins)
+        return states[-1], states
 
     states = jax.lax.scan(run_chunk, h0, jax.tree.map(in_chunks, bins))[1]
     return states.reshape(-1, *states.shape[2:])[:time]

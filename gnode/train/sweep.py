@@ -271,9 +271,8 @@ def plan(grid: Grid) -> dict[str, Any]:
     at_a_time, compilations = [], 0
     for group in grid.groups:
         task = tasks(group.settings)
-        together = (
-            min(engines.cores(), len(group.members)) if on_cpu else engines.chunk_size(group, task, len(group.members))
-        )
+        members = len(group.members)
+        together = min(engines.workers_by_default(), members) if on_cpu else engines.chunk_size(group, task, members)
         at_a_time.append(together * engines.member_bytes(group, task))
         compilations += len(group.settings.get("schedule") or (1,))
     return {

@@ -21,6 +21,10 @@ Tick = Callable[[int], None]
 """Called with the number of member-epochs that have just been done."""
 
 
+SPARE = 1
+"""Threads beyond the cores: while one writes a member's files or waits for Python, another keeps the core busy."""
+
+
 class _Stopped(Exception):
     """Raised inside a worker when the sweep is being stopped."""
 
@@ -33,7 +37,7 @@ def train_in_threads(
     tick: Tick,
     workers: int | None = None,
 ) -> None:
-    """Trains members one by one in as many threads as there are cores."""
+    """Trains members one by one in a thread for each core, and one more."""
     queue = _Queue(grid, todo)
     members = grid.members
     data = _DataCache()
@@ -53,7 +57,10 @@ def train_in_threads(
             finally:
                 queue.give_back(group)
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(workers or cores(), max(len(todo), 1)))]
+    threads = [
+        threading.Thread(target=work, daemon=True)
+        for _ in range(min(workers or workers_by_default(), max(len(todo), 1)))
+    ]
     for thread in threads:
         thread.start()
     try:
@@ -70,6 +77,11 @@ def train_in_threads(
 def cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def workers_by_default() -> int:
+    """The threads that train members."""
+    return cores() + SPARE
 
 
 class _GroupState:

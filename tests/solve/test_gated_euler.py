@@ -1,0 +1,167 @@
+"""The derivative written by hand is the derivative: against autodiff through a plain loop, over shapes, modes and orders."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from gnode import cells, rollout
+from gnode.activations import ACTIVATIONS, SLOPES
+from gnode.solve import Solver, gated_euler, rollout_batch
+
+RNG = np.random.default_rng(0)
+EULER = Solver("euler")
+
+
+def plain_loop(cell, xs, h0, dt):
+    """The reference: nothing but the cell's right-hand side in a scan, differentiated by JAX."""
+    field = jax.vmap(cell.vector_field)
+
+    def step(h, bin):
+        x, length = bin
+        h = h + length[:, None] * field(h, x)
+        return h, h
+
+    return jnp.swapaxes(jax.lax.scan(step, h0, (jnp.swapaxes(xs, 0, 1), dt.T))[1], 0, 1)
+
+
+def by_hand(cell, xs, h0, dt):
+    return rollout_batch(cell, xs, h0, dt, EULER)
+
+
+def by_vmap(cell, xs, h0, dt):
+    return jax.vmap(lambda xs, h0, dt: rollout(cell, xs, h0, dt=dt, method="euler"))(xs, h0, dt)
+
+
+def random_case(seed, dtype=float):
+    """A cell of the gated family of random size, depth and options, with a batch for it."""
+    rng = np.random.default_rng(seed)
+    inputs, state, trials, time = (int(rng.integers(1, most)) for most in (4, 6, 5, 13))
+    depth, gate_depth = int(rng.integers(0, 4)), int(rng.integers(0, 3))
+    cell = cells.gated(
+        inputs,
+        state,
+        widths=tuple(int(width) for width in rng.integers(1, 9, depth)),
+        gate_widths=tuple(int(width) for width in rng.integers(1, 9, gate_depth)),
+        gate=bool(rng.integers(2)),
+        leak=bool(rng.integers(4)),
+        hidden=str(rng.choice(sorted(SLOPES))),
+        final=str(rng.choice(sorted(SLOPES))),
+        learn_tau=str(rng.choice(["no", "shared", "per_unit"])),
+        tau=float(rng.uniform(0.3, 2)),
+        bias_std=0.3,
+        key=seed,
+    )
+    xs, h0 = rng.normal(size=(trials, time, inputs)), rng.normal(size=(trials, state))
+    dt = rng.uniform(0.05, 0.3, (trials, time))
+    return cell, *(jnp.asarray(part, dtype) for part in (xs, h0, dt))
+
+
+def gradients(run, case):
+    return eqx.filter_grad(lambda case: jnp.sum(jnp.sin(run(*case) + jnp.arange(case[2].shape[-1]))))(case)
+
+
+def assert_close(ours, theirs, tolerance):
+    pairs = list(zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True))
+    assert len(pairs) >= 6
+    for mine, reference in pairs:
+        assert mine.shape == reference.shape
+        assert float(jnp.linalg.norm(mine - reference)) <= tolerance * (1e-3 + float(jnp.linalg.norm(reference)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_gradients_over_random_shapes(seed, x64, monkeypatch):
+    """To 1e-10, however the bins are cut into products."""
+    rows = (1, 7, 10**6)[seed % 3]
+    monkeypatch.setattr(gated_euler, "ROWS", {"cpu": rows})
+    case = random_case(seed)
+    np.testing.assert_allclose(by_hand(*case), plain_loop(*case), rtol=1e-11, atol=1e-12)
+    reference = gradients(plain_loop, case)
+    assert_close(gradients(by_hand, case), reference, 1e-10)
+    assert_close(gradients(by_vmap, case), reference, 1e-10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_float32_gradients_to_1e_5(seed):
+    cell = cells.gnode(3, 6, widths=(40, 40), tau=0.01, key=seed)
+    xs, h0 = jnp.asarray(RNG.normal(size=(8, 50, 3)), jnp.float32), jnp.zeros((8, 6))
+    case = (cell, xs, h0, jnp.full((8, 50), 0.01))
+    assert_close(gradients(by_hand, case), gradients(plain_loop, case), 1e-5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_forward_mode(seed, x64):
+    case = random_case(100 + seed)
+    values, structure = eqx.partition(case, eqx.is_inexact_array)
+    direction = jax.tree.map(lambda leaf: jnp.asarray(RNG.normal(size=leaf.shape)), values)
+
+    def change(run):
+        return jax.jvp(lambda values: run(*eqx.combine(values, structure)), (values,), (direction,))[1]
+
+    np.testing.assert_allclose(change(by_hand), change(plain_loop), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("seed", [3, 5])
+def test_second_derivatives(seed, x64):
+    cell, xs, h0, dt = random_case(seed)
+    values, structure = eqx.partition(cell, eqx.is_inexact_array)
+    flat, unflatten = jax.flatten_util.ravel_pytree(values)
+
+    def hessian(run):
+        return jax.hessian(lambda flat: jnp.sum(run(eqx.combine(unflatten(flat), structure), xs, h0, dt) ** 3))(flat)
+
+    reference = hessian(plain_loop)
+    assert float(jnp.max(jnp.abs(reference))) > 1e-3
+    np.testing.assert_allclose(hessian(by_hand), reference, rtol=1e-8, atol=1e-9)
+
+
+def test_checkpointing_changes_no_gradient(x64):
+    case = random_case(1)
+
+    def checkpointed(cell, xs, h0, dt):
+        return rollout_batch(cell, xs, h0, dt, Solver("euler", memory="checkpoint"))
+
+    np.testing.assert_allclose(checkpointed(*case), plain_loop(*case), rtol=1e-11)
+    assert_close(gradients(checkpointed, case), gradients(plain_loop, case), 1e-10)
+
+
+@pytest.mark.parametrize(
+    "solver", [Solver("heun"), Solver("euler", substeps=2), Solver("euler", interpolation="linear")]
+)
+def test_other_solvers_take_the_general_path(solver, x64):
+    cell = cells.gnode(2, 3, widths=(6,), tau=0.5, key=1)
+    xs, h0, dt = jnp.asarray(RNG.normal(size=(4, 9, 2))), jnp.zeros((4, 3)), jnp.full((4, 9), 0.2)
+    one_by_one = [rollout(cell, *trial, dt=0.2, method=solver) for trial in zip(xs, h0)]
+    np.testing.assert_allclose(rollout_batch(cell, xs, h0, dt, solver), jnp.stack(one_by_one), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["gru", "lstm", "rate_rnn"])
+def test_other_cells_take_the_general_path(name, x64):
+    cell = cells.CELLS[name](2, 3, tau=0.5, bias_std=0.2, key=1)
+    assert not gated_euler.has_hand_written_derivative(cell)
+    case = (cell, jnp.asarray(RNG.normal(size=(4, 9, 2))), jnp.zeros((4, cell.state_size)), jnp.full((4, 9), 0.2))
+    np.testing.assert_allclose(by_hand(*case), plain_loop(*case), rtol=1e-12)
+    assert_close(gradients(by_hand, case), gradients(plain_loop, case), 1e-10)
+
+
+def test_a_grid_of_networks_by_vmap(x64):
+    """The leading axis of a sweep's group goes through the hand-written derivative as well."""
+    members = [cells.gnode(2, 3, widths=(6,), tau=0.5, key=seed) for seed in range(3)]
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *members)
+    xs, h0, dt = jnp.asarray(RNG.normal(size=(4, 9, 2))), jnp.zeros((4, 3)), jnp.full((4, 9), 0.2)
+
+    def loss(cell):
+        return jnp.sum(rollout_batch(cell, xs, h0, dt, EULER) ** 2)
+
+    together = jax.vmap(jax.grad(loss))(stacked)
+    for index, member in enumerate(members):
+        for ours, theirs in zip(jax.tree.leaves(together), jax.tree.leaves(jax.grad(loss)(member)), strict=True):
+            np.testing.assert_allclose(ours[index], theirs, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(SLOPES))
+def test_slopes_from_values(name, x64):
+    x = jnp.asarray(np.append(RNG.normal(size=50) * 3, 0.0))
+    expected = jax.vmap(jax.grad(ACTIVATIONS[name]))(x)
+    np.testing.assert_allclose(SLOPES[name](ACTIVATIONS[name](x)), expected, rtol=1e-9, atol=1e-12)
