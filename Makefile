@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test test-slow lint format bench docs clean
+.PHONY: install demo test test-slow lint format bench docs reproduce-smoke clean
 
 install: .venv/installed
 
@@ -35,6 +35,10 @@ bench: install         ## ratios against what a user would pick instead, each me
 	$(BIN)/python benchmarks/training_step.py
 	$(BIN)/python benchmarks/sweep_throughput.py
 	$(BIN)/python benchmarks/fixed_points.py
+
+reproduce-smoke: install ## all 24 figures, tables and claims of the paper, small (needs the data sets of `gnode data`)
+	for name in $$($(BIN)/python -c 'from gnode.experiments.registry import NAMES; print(*NAMES)'); do \
+	    $(BIN)/gnode reproduce $$name --scale smoke --out runs/reproduce-smoke || exit 1; done
 
 docs: install          ## pages made from committed results
 	$(BIN)/python docs/make_speed.py

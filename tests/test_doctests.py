@@ -13,6 +13,7 @@ MODULES = [m.name for m in pkgutil.walk_packages(gnode.__path__, "gnode.") if no
 ROOMS = [
     "gnode",
     *(f"gnode.{room}" for room in ["cells", "solve", "init", "tasks", "train", "theory", "analysis", "plots"]),
+    "gnode.expressivity",
 ]
 
 

@@ -11,7 +11,7 @@ from gnode.errors import GnodeError
 
 def make_app() -> typer.Typer:
     """The `gnode` command with everything it can do."""
-    from gnode.cli import analyse, demo, show, sweep, theory, train
+    from gnode.cli import analyse, baseline, data, demo, expressivity, reproduce, show, sweep, theory, train
 
     app = typer.Typer(
         name="gnode",
@@ -25,6 +25,10 @@ def make_app() -> typer.Typer:
     app.command("sweep")(sweep.sweep_command)
     app.command("analyse")(analyse.analyse)
     app.add_typer(theory.app, name="theory")
+    app.add_typer(data.app, name="data")
+    app.add_typer(expressivity.app, name="expressivity")
+    app.command("reproduce")(reproduce.reproduce_command)
+    app.command("baseline")(baseline.baseline_command)
     app.command("list")(show.list_command)
     app.command("info")(show.info_command)
     return app

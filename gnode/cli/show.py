@@ -21,7 +21,7 @@ def list_command() -> None:
     """Show models, tasks, methods and initialisers."""
     first_lines = {name: (maker.__doc__ or "").strip().splitlines()[0] for name, maker in cells.CELLS.items()}
     _table("Models", first_lines)
-    _table("Tasks", {name: _amplitudes(name) for name in tasks.TASKS})
+    _table("Tasks", {name: _task(name) for name in tasks.TASKS})
     _table("Methods", METHODS)
     _table("Initialisers", {name: _describe(name) for name in INITIALISERS})
     _table("Initial states", INITIAL_STATES)
@@ -29,7 +29,9 @@ def list_command() -> None:
     console.print(f"[bold]Adjoints[/]      {', '.join(ADJOINTS)}")
 
 
-def _amplitudes(name: str) -> str:
+def _task(name: str) -> str:
+    if not name.startswith("flipflop-"):
+        return (tasks.TASKS[name].__doc__ or "").strip().splitlines()[0]
     pulses = tasks.AMPLITUDES[name.removeprefix("flipflop-")]
     low, high = pulses.span
     size = f"{high:g}" if low == high else f"{low:g} to {high:g}"

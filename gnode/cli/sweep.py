@@ -23,7 +23,7 @@ console = Console()
 def sweep_command(
     given: dict[str, str],
     task: Annotated[
-        str | None, typer.Argument(help="A task (see `gnode list`) or an .npz file; or the word status.")
+        str | None, typer.Argument(help="A task (see `gnode list`) or an .npz or .csv file; or the word status.")
     ] = None,
     folder: Annotated[Path | None, typer.Argument(help="With status: the sweep's folder.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the sweep; by default runs/TASK-sweep.")] = None,
@@ -31,7 +31,9 @@ def sweep_command(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and do nothing.")] = False,
     engine: Annotated[str, typer.Option(help=f"{', '.join(train.ENGINES)}.")] = "auto",
     address: Annotated[str | None, typer.Option(help="Address of a Ray cluster (engine ray).")] = None,
-    workers: Annotated[int | None, typer.Option(help="Threads (engine threads); by default one per core.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Threads (engine threads); by default one more than cores.")
+    ] = None,
     progress: Annotated[bool | None, typer.Option(help="Progress bar; by default on a terminal only.")] = None,
 ) -> None:
     """Train every combination of settings; values of one setting are separated by commas.

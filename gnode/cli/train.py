@@ -16,7 +16,7 @@ console = Console()
 @with_run_options
 def train_command(
     given: dict[str, str],
-    task: Annotated[str | None, typer.Argument(help="A task (see `gnode list`) or an .npz file of arrays.")] = None,
+    task: Annotated[str | None, typer.Argument(help="A task (see `gnode list`) or an .npz or .csv file.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the run; by default runs/TASK-MODEL-N.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with the run in this folder.")] = None,
     progress: Annotated[bool | None, typer.Option(help="Progress bar; by default on a terminal only.")] = None,
@@ -75,7 +75,7 @@ def tell(run: Run) -> None:
 
 
 def draw(run: Run, folder: Path) -> list[Path]:
-    """Loss curves, and for a regression one validation trial."""
+    """Loss curves, and for a regression one validation trial, for a classification who is taken for whom."""
     files = []
     if len(run.curves["train"]) > 0:
         losses = {"training": run.curves["train"], "validation": run.curves["validation"]}
@@ -85,4 +85,9 @@ def draw(run: Run, folder: Path) -> list[Path]:
         outputs = run.net.run(trials.inputs, dt=trials.dt).outputs
         figure = plots.example_trial(trials.inputs[0], outputs[0], trials.targets[0], run.dt)
         files += plots.save(figure, folder / "trial")
+    else:
+        trials = run.task.validation if run.task.test is None else run.task.test
+        confusion = run.evaluation(trials).confusion
+        assert confusion is not None
+        files += plots.save(plots.confusion_matrix(confusion, run.task.classes), folder / "confusion")
     return files

@@ -1,6 +1,8 @@
 """Results in, matplotlib figures out. The only room that draws."""
 
 from gnode.plots.analysis import flow_field as flow_field
+from gnode.plots.scores import confusion_matrix as confusion_matrix
+from gnode.plots.scores import horizon_errors as horizon_errors
 from gnode.plots.style import MODEL_COLOURS as MODEL_COLOURS
 from gnode.plots.style import MODEL_NAMES as MODEL_NAMES
 from gnode.plots.style import save as save

@@ -57,11 +57,13 @@ class Trials:
         if not np.all(np.isfinite(dt)) or np.any(np.asarray(dt) < 0) or not np.any(np.asarray(dt) > 0):
             raise errors.ArgumentError(f"dt is {self.dt!r}, but must be positive (or zero for bins of padding).")
         _no_nan("inputs", inputs)
-        if not is_class:  # a target that does not count may be missing
-            _no_nan("targets", np.where(mask[..., None] > 0, targets, 0))
-            targets = np.where(mask[..., None] > 0, targets, 0).astype(np.float32)
+        if not is_class:
+            if not np.all(mask):  # a target that does not count may be missing
+                targets = np.where(mask[..., None] > 0, targets, 0)
+            _no_nan("targets", targets)
+            targets = targets.astype(np.float32, copy=False)
         for name, value in {
-            "inputs": inputs.astype(np.float32),
+            "inputs": inputs.astype(np.float32, copy=False),  # a large data set is not held twice
             "targets": targets,
             "dt": dt,
             "mask": mask,
@@ -78,18 +80,18 @@ class Trials:
         return self.inputs.shape[1]
 
     def take(self, chosen: Any) -> "Trials":
-        """Some of the trials: a slice or an array of indices."""
+        """Some of the trials: a slice (which copies nothing) or an array of indices."""
         dt = self.dt[chosen] if isinstance(self.dt, np.ndarray) else self.dt
         return Trials(self.inputs[chosen], self.targets[chosen], dt, self.mask[chosen], self.lengths[chosen])
 
 
 def _no_nan(name: str, values: np.ndarray) -> None:
-    bad = np.argwhere(~np.isfinite(values))
-    if bad.size:
+    if not np.isfinite(values).all():
+        bad = np.argwhere(~np.isfinite(values))
         trial, bin, channel = bad[0]
         raise errors.ArgumentError(
             f"{name} holds {values[trial, bin, channel]} at trial {trial}, bin {bin}, channel {channel} "
-            f"({len(bad)} such values in all); fill missing values first."
+            f"({len(bad)} such values in all); a missing value (NaN) needs a fill: hold, linear or natural."
         )
 
 
@@ -98,7 +100,7 @@ class Task:
     """Trials to train on and to validate on, with the loss that they are judged by.
 
     `options` is what `gnode.tasks.make(name, **options)` needs to make the same task again; None for a task that exists
-    only in memory.
+    only in memory. `classes` are the names of the classes, where they have any.
     """
 
     name: str
@@ -109,6 +111,7 @@ class Task:
     when: str = "every"
     test: Trials | None = None
     options: dict[str, Any] | None = None
+    classes: tuple[str, ...] | None = None
 
     def __post_init__(self):
         errors.one_of("loss", self.loss, LOSSES)
@@ -117,6 +120,10 @@ class Task:
         if is_class != (self.loss == "cross_entropy"):
             kind = "whole numbers (classes)" if is_class else "real numbers"
             raise errors.ArgumentError(f"loss is {self.loss!r}, but the targets are {kind}.")
+        if self.classes is not None and len(self.classes) != self.outputs:
+            raise errors.ArgumentError(
+                f"there are {len(self.classes)} names of classes, but outputs is {self.outputs}."
+            )
         for part in (self.validation, self.test):
             if part is not None and part.inputs.shape[2] != self.inputs:
                 raise errors.ArgumentError(
@@ -137,5 +144,6 @@ class Task:
 
     @property
     def dt(self) -> float:
-        """The length of a bin in seconds; the median one if bins differ."""
-        return float(np.median(self.train.dt))
+        """The length of a bin in seconds; the median one if bins differ (padding, of length 0, left out)."""
+        lengths = np.asarray(self.train.dt)
+        return float(np.median(lengths[lengths > 0]))

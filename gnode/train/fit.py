@@ -132,7 +132,7 @@ def _train(
             latest = loop.train(problem, done, after_epoch)
         finally:  # also by Ctrl-C: what was learned is kept
             checkpoint()
-    result = loop.summarise(problem, latest, elapsed())
+    result = loop.summarise(problem, task, latest, elapsed())
     if folder is not None:
         store.write_json(folder / store.RESULT, result)
     return Run(

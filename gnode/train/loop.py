@@ -12,7 +12,7 @@ from jaxtyping import PyTree
 from gnode import errors
 from gnode.network import Network
 from gnode.tasks import Task
-from gnode.train import parameters, program
+from gnode.train import evaluation, parameters, program
 from gnode.train.loss import Batch, to_device
 from gnode.train.program import Hyper, Plan, TrainState
 from gnode.train.settings import Settings
@@ -102,17 +102,19 @@ def is_over(problem: Problem, progress: Progress) -> bool:
     return progress.epoch >= problem.settings.epochs or bool(state.stopped) or int(state.diverged_at) > 0
 
 
-def summarise(problem: Problem, done: Progress, seconds: float) -> dict[str, Any]:
+def summarise(problem: Problem, task: Task, done: Progress, seconds: float) -> dict[str, Any]:
     """How a run ended, as `result.json` holds it."""
     state = done.state
     diverged_at = int(state.diverged_at)
     unfinished = "finished" if done.epoch >= problem.settings.epochs else "interrupted"
+    ended = "diverged" if diverged_at else "stopped" if bool(state.stopped) else unfinished
     return {
-        "status": "diverged" if diverged_at else "stopped" if bool(state.stopped) else unfinished,
+        "status": ended,
         "best_loss": float(state.best_loss),
         "best_epoch": int(state.best_epoch),
         "diverged_at": diverged_at or None,
         "seconds": seconds,
+        "test": evaluation.test_scores(problem.network(state.best), task) if ended != "interrupted" else None,
     }
 
 

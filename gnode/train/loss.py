@@ -65,26 +65,22 @@ def losses(net: Network, batch: Batch, kind: str, when: str) -> Losses:
     -log softmax(y)[class] over the bins that count. With `when` = "last" only the last real bin of each trial counts.
     """
     outputs, states = net.batch(batch.inputs, batch.dt)
-    counts = _counting_bins(batch, when)
-    if kind == "cross_entropy":
-        classes = jnp.broadcast_to(batch.targets[:, None], counts.shape)
-        error = optax.softmax_cross_entropy_with_integer_labels(outputs, classes)
-    else:
-        error = jnp.mean((outputs - batch.targets) ** 2, axis=-1)
+    counts, error = counting_bins(batch, when), errors_by_bin(outputs, batch, kind)
     # A bin that does not count may hold anything, infinity included, so it is left out rather than multiplied by zero.
     total = jnp.sum(jnp.where(counts > 0, error * counts, 0.0))
     return Losses(total / jnp.maximum(jnp.sum(counts), 1e-9), jnp.mean(states**2))
 
 
-def accuracy(net: Network, batch: Batch, when: str) -> Float[Array, ""]:
-    """The share of the bins that count whose largest output is the trial's class."""
-    outputs = net.batch(batch.inputs, batch.dt).outputs
-    counts = _counting_bins(batch, when)
-    right = jnp.argmax(outputs, axis=-1) == batch.targets[:, None]
-    return jnp.sum(right * counts) / jnp.maximum(jnp.sum(counts), 1e-9)
+def errors_by_bin(outputs: Float[Array, "trials time outputs"], batch: Batch, kind: str) -> Float[Array, "trials time"]:
+    """The squared error or the cross-entropy of every bin, whether it counts or not."""
+    if kind == "cross_entropy":
+        classes = jnp.broadcast_to(batch.targets[:, None], outputs.shape[:2])
+        return optax.softmax_cross_entropy_with_integer_labels(outputs, classes)
+    return jnp.mean((outputs - batch.targets) ** 2, axis=-1)
 
 
-def _counting_bins(batch: Batch, when: str) -> Float[Array, "trials time"]:
+def counting_bins(batch: Batch, when: str) -> Float[Array, "trials time"]:
+    """The weight of every bin in the loss."""
     bins = jnp.arange(batch.inputs.shape[1])
     counts = batch.mask * (bins < batch.lengths[:, None])
     if when == "last":

@@ -5,7 +5,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -13,7 +12,7 @@ from gnode import errors, tasks
 from gnode.network import Network
 from gnode.tasks import Task, Trials
 from gnode.train import store, structure
-from gnode.train.loss import accuracy, losses, to_device
+from gnode.train.evaluation import Evaluation, evaluate
 from gnode.train.settings import Settings
 from gnode.train.store import Curves
 
@@ -31,7 +30,7 @@ class Run:
 
     `net` has the best validation loss of the run, `best_loss`, reached in epoch `best_epoch`. `curves` holds the training
     loss, the validation loss and the gradient norm of every epoch. `status` is one of `STATUSES`; `diverged_at` is the
-    update at which a diverged run did, else None.
+    update at which a diverged run did, else None. `test` holds the scores on the task's test trials, if it has any.
     """
 
     net: Network
@@ -42,6 +41,7 @@ class Run:
     status: str
     diverged_at: int | None
     seconds: float
+    test: dict[str, float] | None = None
     folder: Path | None = None
     config: dict[str, Any] = dataclasses.field(default_factory=dict)
     _task: Task | None = None
@@ -71,11 +71,11 @@ class Run:
 
     def evaluate(self, trials: Trials | None = None) -> dict[str, float]:
         """The loss (and for classes the accuracy) of the best network on trials, by default the validation ones."""
-        batch = to_device(self.task.validation if trials is None else trials)
-        found = {"loss": float(_loss(self.net, batch, self.task.loss, self.task.when))}
-        if self.task.loss == "cross_entropy":
-            found["accuracy"] = float(_accuracy(self.net, batch, self.task.when))
-        return found
+        return self.evaluation(trials).scores()
+
+    def evaluation(self, trials: Trials | None = None) -> Evaluation:
+        """As `evaluate`, with the loss bin by bin and the confusion matrix."""
+        return evaluate(self.net, self.task, trials)
 
     def summary(self) -> str:
         """How it ended, in a sentence."""
@@ -91,11 +91,8 @@ class Run:
                 f"The run {ended}, before any validation loss was found; lower the learning rate or clip the gradient."
             )
         best = f"best validation loss {self.best_loss:.4g} in epoch {self.best_epoch}"
-        return f"The run {ended} in {self.seconds:.0f} s; {best}."
-
-
-_loss = eqx.filter_jit(lambda net, batch, kind, when: losses(net, batch, kind, when).loss)
-_accuracy = eqx.filter_jit(accuracy)
+        tested = "".join(f", test {name} {value:.4g}" for name, value in (self.test or {}).items())
+        return f"The run {ended} in {self.seconds:.0f} s; {best}{tested}."
 
 
 def load(folder: str | Path, *, like: Network | None = None, task: Task | None = None) -> Run:

@@ -16,7 +16,7 @@ from gnode.models import CELL_OPTIONS, build
 from gnode.network import INITIAL_STATES, Network
 from gnode.solve import ADJOINTS, INTERPOLATIONS, MEMORIES, METHODS
 from gnode.tasks import Task
-from gnode.train.settings import DECAYS, VALIDATE, Settings
+from gnode.train.settings import DECAYS, VALIDATE, Settings, growing
 from gnode.types import Key
 
 
@@ -26,6 +26,10 @@ def _widths(text: str) -> tuple[int, ...]:
 
 def _numbers(text: str) -> tuple[float, ...]:
     return tuple(float(part) for part in text.split(":"))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(":") if part.strip())
 
 
 def _schedule(text: str) -> tuple[tuple[int, int], ...]:
@@ -55,6 +59,25 @@ OPTIONS: dict[str, Option] = {
     "start": Option("task", _numbers, "Target before the first pulse, as a:b:...", "2:0"),
     "reading": Option("task", str, "Details by the paper's 'text' or its public 'code'."),
     "data_seed": Option("task", int, "Seed of the data."),
+    "channels": Option("task", int, "Channels of the noise to fit (ou)."),
+    "tau_ou": Option("task", float, "Time constant of the noise in seconds (ou)."),
+    "lambda_ou": Option("task", float, "Decay of the noise, negative (ou)."),
+    "sigma_ou": Option("task", float, "Scale of the noise (ou)."),
+    "dropped": Option("task", float, "Share of bins that is missing (characters)."),
+    "version": Option("task", int, "Version of the data (speech): 1 or 2."),
+    "parts": Option("task", int, "How many thirds of the data to use (speech)."),
+    "fill": Option("task", str, f"Missing inputs: {', '.join(tasks.FILLS)} (only hold looks back alone)."),
+    "timestamp": Option("task", str, "Time as the first input: relative, seconds or none."),
+    "counts": Option("task", _yes_or_no, "Inputs that count observations so far: yes or no.", "yes"),
+    "ends": Option("task", str, "Bin that is judged (characters): last of the padded trial, or its own."),
+    "standardise": Option("task", _yes_or_no, "Own file: inputs to mean 0 and deviation 1, yes or no.", "yes"),
+    "trial_column": Option("task", str, "Own .csv: the column that tells trials apart."),
+    "time_column": Option("task", str, "Own .csv: the column of times in seconds."),
+    "input_columns": Option("task", _names, "Own .csv: input columns, as a:b:...", "x:y"),
+    "target_columns": Option("task", _names, "Own .csv: columns to predict, as a:b:...", "x:y"),
+    "label_column": Option("task", str, "Own .csv: the column of a trial's class."),
+    "validation": Option("task", float, "Own file: share of trials to validate on; flip-flops: their number."),
+    "test": Option("task", float, "Own file: share of trials to test on."),
     "model": Option("network", str, f"Network: {', '.join(CELL_OPTIONS)}."),
     "state": Option("network", int, "State size N."),
     "widths": Option("network", _widths, "Hidden layers of F, as 316x316.", "316x316"),
@@ -97,6 +120,31 @@ TASK_DEFAULTS: dict[str, dict[str, Any]] = {
     "flipflop-fixed": {"state": 6, "widths": (100, 100, 100), "tau": 0.01, "initial": "random"},
     "flipflop-variable": {"state": 6, "widths": (100, 100, 100), "tau": 0.01, "initial": "random"},
 }
+TASK_DEFAULTS["ou"] = {
+    "state": 100,
+    "widths": (1000,),
+    "tau": 1.0,
+    "initial": "affine",
+    "init": "glorot_normal",
+    "bias_std": 1e-3,
+    "epochs": 2000,
+    "batch_size": 1,
+}
+REAL_WORLD_DEFAULTS = {"state": 32, "widths": (316, 316), "initial": "affine"}
+TASK_DEFAULTS |= {
+    "characters": REAL_WORLD_DEFAULTS | {"batch_size": 32, "schedule": growing(182, 14, 100)},
+    "walker2d": REAL_WORLD_DEFAULTS | {"batch_size": 256, "schedule": growing(84, 14, 100, last=200)},
+    "speech": {
+        "state": 100,
+        "widths": (1000,),
+        "gate_widths": (1000,),
+        "initial": "affine",
+        "batch_size": 256,
+        "epochs": 300,
+    },
+}
+"""Appendix G; tau is the length of a bin."""
+
 TWO_BIT_DEFAULTS = {"state": 2, "widths": (316, 316), "tau": 0.01, "initial": "affine"}
 """What the paper uses: three bits with a fixed initial state, two bits with a learned one."""
 
@@ -137,6 +185,10 @@ def with_defaults(task: str, given: dict[str, Any], *, drop_unused: bool = False
     cell_settings = {name for options in CELL_OPTIONS.values() for name in options}
     unused = cell_settings - set(CELL_OPTIONS[model])
     full |= {name: value for name, value in defaults.items() if name not in given and name not in unused}
+    if "epochs" in given and "schedule" not in given:
+        full.pop("schedule", None)  # a task's own schedule is for its own number of epochs
+    if full.get("schedule") and "epochs" not in given:
+        full["epochs"] = sum(epochs for _, epochs in full["schedule"])
     return {name: value for name, value in full.items() if not (drop_unused and name in unused)}
 
 

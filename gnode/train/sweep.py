@@ -30,6 +30,7 @@ from gnode.train.run import Run
 
 SPEC, TABLE = "sweep.json", "results.csv"
 OUTCOMES = ("status", "best_loss", "best_epoch", "diverged_at", "epochs_done")
+TESTED = ("test_loss", "test_accuracy")
 
 
 class Sweep:
@@ -60,8 +61,10 @@ class Sweep:
             settings, result = self.members[index], self.result(index)
             row = {"member": index, "task": self.grid.task}
             row |= {name: _as_text(settings.get(name)) for name in names}
-            found.append(row | {name: result[name] for name in OUTCOMES})
-        return found
+            tested = {f"test_{name}": value for name, value in (result.get("test") or {}).items()}
+            found.append(row | {name: result[name] for name in OUTCOMES} | tested)
+        columns = {name: None for row in found for name in row}
+        return [{name: row.get(name) for name in columns} for row in found]
 
     def table(self) -> dict[str, list[Any]]:
         """The rows as columns: `pandas.DataFrame(sweep.table())` and `polars.DataFrame(sweep.table())` both take it."""
@@ -97,6 +100,10 @@ class Sweep:
             best = min(rows, key=lambda row: (row["best_loss"], row["member"]))
             std = float(losses.std()) if np.all(np.isfinite(losses)) else float("nan")  # a seed that diverged at once
             entry = best | {"mean": float(losses.mean()), "std": std, "seeds": len(rows)}
+            for score in TESTED:  # of the same runs: test trials never choose
+                if all(row.get(score) is not None for row in rows):
+                    scores = np.array([row[score] for row in rows])
+                    entry |= {score: float(scores.mean()), f"{score}_std": float(scores.std())}
             value = best.get(by)
             if value not in found or entry["mean"] < found[value]["mean"]:
                 found[value] = entry
@@ -105,14 +112,22 @@ class Sweep:
     def markdown(self, by: str = "model") -> str:
         """The best settings as a Markdown table."""
         shown = [name for name in self.grid.varying() if name not in (by, "seed")]
-        head = [by, *shown, "min. validation loss", "epoch", "member"]
+        best = self.best(by)
+        tested = [score for score in TESTED if any(entry.get(score) is not None for entry in best.values())]
+        head = [by, *shown, "min. validation loss", *(name.replace("_", " ") for name in tested), "epoch", "member"]
         lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-        for value, entry in self.best(by).items():
-            spread = f" ± {entry['std']:.2g} ({entry['seeds']} seeds)" if entry["seeds"] > 1 else ""
+        for value, entry in best.items():
+            several = entry["seeds"] > 1
+            spread = f" ± {entry['std']:.2g} ({entry['seeds']} seeds)" if several else ""
+            scores = [
+                f"{entry[name]:.4g}" + (f" ± {entry[f'{name}_std']:.2g}" if several else "") if name in entry else ""
+                for name in tested
+            ]
             cells = [
                 value,
                 *(entry.get(name, "") for name in shown),
                 f"{entry['mean']:.4g}{spread}",
+                *scores,
                 entry["best_epoch"],
                 entry["member"],
             ]
@@ -298,7 +313,7 @@ def _over_seeds(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Rows that differ in nothing but the seed, together."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        same = {name: value for name, value in row.items() if name not in ("seed", "member", *OUTCOMES)}
+        same = {name: value for name, value in row.items() if name not in ("seed", "member", *OUTCOMES, *TESTED)}
         found.setdefault(json.dumps(same, sort_keys=True), []).append(row)
     return found
 

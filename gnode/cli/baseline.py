@@ -1,0 +1,103 @@
+"""gnode baseline: what a network has to beat on real data."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from gnode import errors
+from gnode.experiments import baselines
+from gnode.experiments.baselines import DEFAULTS, RESULT, Baseline
+
+console = Console()
+NAMES = ("characters", "walker2d")
+
+
+def _is(name: str) -> str:
+    return f"characters; {DEFAULTS[name]} by default"
+
+
+def baseline_command(
+    name: Annotated[str | None, typer.Argument(help="characters (neural CDE) or walker2d (last value).")] = None,
+    dropped: Annotated[float | None, typer.Option(help="Share of missing bins (characters; 0.3 by default).")] = None,
+    epochs: Annotated[int | None, typer.Option(help=f"Passes over the training trials ({_is('epochs')}).")] = None,
+    state: Annotated[int | None, typer.Option(help=f"State size N ({_is('state')}).")] = None,
+    lr: Annotated[float | None, typer.Option(help=f"Learning rate of Adam ({_is('lr')}).")] = None,
+    batch_size: Annotated[int | None, typer.Option(help=f"Trials per update ({_is('batch_size')}).")] = None,
+    seed: Annotated[int | None, typer.Option(help=f"Of weights and order of trials ({_is('seed')}).")] = None,
+    data_seed: Annotated[int | None, typer.Option(help="Seed of the data; 0 by default.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the result; by default runs/ncde-characters, and for walker2d none."),
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with the neural CDE in this folder.")] = None,
+    progress: Annotated[bool | None, typer.Option(help="Progress bar; by default on a terminal only.")] = None,
+) -> None:
+    """Measure what the networks of this project are compared with on a data set.
+
+    Example: gnode baseline characters --dropped 0.3 --epochs 30 --out runs/ncde-characters
+    """
+    options = {"dropped": dropped, "epochs": epochs, "state": state, "lr": lr, "batch_size": batch_size, "seed": seed}
+    given: dict[str, Any] = {option: value for option, value in options.items() if value is not None}
+    seeded: dict[str, Any] = {} if data_seed is None else {"data_seed": data_seed}
+    if resume is not None:
+        if name is not None or out is not None or given or seeded:
+            raise errors.ArgumentError("--resume takes all settings from the baseline's folder; give it alone.")
+        tell(_guarded(partial(baselines.resume_neural_cde, resume, progress), resume), resume)
+    elif name is None:
+        raise errors.ArgumentError(f"the data set is missing; those with a baseline are {' and '.join(NAMES)}.")
+    elif errors.one_of("data set", name, NAMES) == "walker2d":
+        if given:
+            flags = ", ".join("--" + option.replace("_", "-") for option in given)
+            raise errors.ArgumentError(f"{flags}: the last value of walker2d is carried forward without any training.")
+        _carry_forward(out, seeded)
+    else:
+        folder = out or Path("runs/ncde-characters")
+        work = partial(baselines.characters_baseline, folder, progress=progress, **given, **seeded)
+        tell(_guarded(work, folder), folder)
+
+
+def _guarded(work: Callable[[], Baseline], folder: Path) -> Baseline:
+    """Runs `work`; Ctrl-C becomes a sentence that says how to go on."""
+    try:
+        return work()
+    except KeyboardInterrupt:
+        console.print(f"\nInterrupted; go on with: gnode baseline --resume {folder}", soft_wrap=True)
+        raise typer.Exit(130) from None
+
+
+def _carry_forward(out: Path | None, seeded: dict[str, Any]) -> None:
+    with console.status("walker2d: reading"):
+        result = baselines.walker2d_baseline(out, **seeded)
+    console.print(
+        f"walker2d, {result['task']['test_trials']} test trials: the last value carried forward has a mean squared error "
+        f"of {result['test']['loss']:.4f}.",
+        soft_wrap=True,
+    )
+    if out is not None:
+        console.print(f"Written to {out / RESULT}", soft_wrap=True)
+
+
+def tell(done: Baseline, folder: Path) -> None:
+    """Prints what came out. A run that diverged exits with status 2."""
+    run, result = done.run, done.result
+    console.print(run.summary(), soft_wrap=True)
+    if run.status == "diverged":
+        raise errors.GnodeError(
+            f"the neural CDE diverged at update {run.diverged_at}; try a smaller learning rate (--lr)."
+        )
+    console.print(
+        f"{result['task']['name']}, {result['task']['test_trials']} test trials: the neural CDE "
+        f"({result['parameters']} parameters) tells {100 * result['test']['accuracy']:.2f}% right.",
+        soft_wrap=True,
+    )
+    table = Table("steps", "largest difference of an output", "same guess", "test accuracy")
+    for method, row in result["solvers"].items():
+        table.add_row(method, f"{row['largest']:.2g}", f"{100 * row['same']:.2f}%", f"{100 * row['accuracy']:.2f}%")
+    console.print(table)
+    names = ", ".join([RESULT, *(file.name for file in done.files)])
+    console.print(f"Folder: {folder}   files: {names}", soft_wrap=True)

@@ -1,0 +1,135 @@
+"""gnode data: the data sets of the real-world tasks."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+from rich.table import Table
+
+from gnode import plots
+from gnode.plots.data import class_counts, example_series
+from gnode.tasks import cache
+from gnode.tasks.check import Checked, check, examples
+from gnode.tasks.datasets import obtain
+from gnode.tasks.datasets.originals import DATASETS, DataSet, dataset
+
+console = Console()
+app = typer.Typer(no_args_is_help=True, help="Data sets of the real-world tasks: get, add, check, list.")
+
+Name = Annotated[str, typer.Argument(help="characters, walker2d or speech.")]
+Version = Annotated[int | None, typer.Option(help="Of speech: 1 (default) or 2.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Put it in the place of the one that is there.")]
+
+
+@app.command("list")
+def list_command() -> None:
+    """Show the data sets, and which of them are here."""
+    table = Table(
+        "data set", "here", "original", "licence", title=f"Cache: {cache.cache_folder()}", title_justify="left"
+    )
+    for data in DATASETS.values():
+        found = cache.find(data.name, data.files)
+        size = "no" if found is None else f"{sum(path.stat().st_size for path in found) / 1e6:.1f} MB"
+        table.add_row(data.name, size, data.accepts, data.licence)
+    console.print(table)
+
+
+@app.command("get")
+def get_command(
+    name: Name,
+    version: Version = None,
+    url: Annotated[str | None, typer.Option(help="Another address of the original.")] = None,
+    sha256: Annotated[str | None, typer.Option(help="The checksum that the download must have.")] = None,
+    replace: Replace = False,
+) -> None:
+    """Download a data set's original, check it, and keep its compact form.
+
+    Example: gnode data get characters
+    """
+    data = dataset(name, version)
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        line = bar.add_task(data.name, total=None)
+
+        def show(done: int, total: int | None) -> None:
+            bar.update(line, completed=done, total=total)
+            if done == total:
+                bar.update(line, description=f"{data.name}: reading")
+
+        folder = obtain.get(data, url=url, sha256=sha256, replace=replace, progress=show)
+    _tell(data, folder)
+
+
+@app.command("add")
+def add_command(
+    name: Name,
+    paths: Annotated[list[Path], typer.Argument(help="The original (files, folder or archive), or the compact files.")],
+    version: Version = None,
+    replace: Replace = False,
+) -> None:
+    """Take a data set from files that are here.
+
+    Example: gnode data add walker2d walker.zip
+    """
+    data = dataset(name, version)
+    with console.status(f"{data.name}: reading"):
+        folder = obtain.add(data, paths, replace=replace)
+    _tell(data, folder)
+
+
+def _tell(data: DataSet, folder: Path) -> None:
+    command, _, version = data.name.partition("-v")
+    option = f" --version {version}" if version else ""
+    console.print(f"{data.name} is in {folder}. See what it holds: gnode data check {command}{option}", soft_wrap=True)
+
+
+@app.command("check")
+def check_command(
+    name: Name,
+    version: Version = None,
+    out: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("data-check"),
+) -> None:
+    """Count what a data set holds, and draw some of it.
+
+    Example: gnode data check walker2d
+    """
+    data = dataset(name, version)
+    task_name, _, which = data.name.partition("-v")
+    with console.status(f"{data.name}: reading"):
+        found = check(task_name, int(which or 1))
+    _print(data, found)
+    files = _draw(data, found, out)
+    console.print(f"Pictures: {', '.join(map(str, files))}", soft_wrap=True)
+
+
+def _print(data: DataSet, found: Checked) -> None:
+    task = found.task
+    counts = ", ".join(f"{count} {part}" for part, count in found.parts.items())
+    console.print(f"[bold]{data.name}[/]: {sum(found.parts.values())} trials ({counts})", soft_wrap=True)
+    console.print(
+        f"{task.bins} bins of {task.dt:.4g} s, {task.inputs} inputs, {task.outputs} outputs, "
+        f"{100 * found.missing:.1f}% of bins missing",
+        soft_wrap=True,
+    )
+    if found.baseline is not None:
+        console.print(f"test MSE of the last value carried forward: {found.baseline:.4f}", soft_wrap=True)
+    classes = found.class_counts()
+    if classes:
+        table = Table("class", *found.parts, "all")
+        for label, row in classes.items():
+            table.add_row(label, *map(str, row), str(sum(row)))
+        console.print(table)
+
+
+def _draw(data: DataSet, found: Checked, out: Path) -> list[Path]:
+    task = found.task
+    titles = (
+        [] if task.classes is None else [f"“{task.classes[index]}”" for index in task.train.targets[examples(task)]]
+    )
+    figure = example_series(found.observed, found.filled, task.dt, titles)
+    files = plots.save(figure, out / f"{data.name}-trials")
+    if found.class_counts():
+        files += plots.save(class_counts(found.class_counts(), list(found.parts)), out / f"{data.name}-classes")
+    return files

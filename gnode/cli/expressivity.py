@@ -1,0 +1,122 @@
+"""gnode expressivity: how complex a trajectory of noise a network can be made to follow."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from gnode import expressivity, plots
+from gnode.cli.sweep import _one_core_per_network
+from gnode.cli.theory import _numbers, _whole_numbers
+from gnode.expressivity.longest import DEFAULT_ERROR, LENGTHS
+from gnode.plots import expressivity as pictures
+from gnode.train import spec
+
+app = typer.Typer(help="How complex a trajectory of noise a network can fit.", no_args_is_help=True)
+console = Console()
+
+Rates = Annotated[str, typer.Option(help="Learning rates, separated by commas.")]
+Decays = Annotated[str, typer.Option(help="Weight decays, separated by commas.")]
+Seeds = Annotated[int, typer.Option(help="Seeds, of which mean and deviation are taken.")]
+Epochs = Annotated[int, typer.Option(help="Epochs of training.")]
+Engine = Annotated[str, typer.Option(help="As in `gnode sweep`.")]
+Bar = Annotated[bool | None, typer.Option(help="Progress bar; by default on a terminal only.")]
+RATES, DECAYS = "1e-4,1e-3,1e-2", "1e-3,1e-2,1e-1"
+
+
+@app.command()
+def measure(
+    models: Annotated[str, typer.Argument(help="Models, separated by commas (see `gnode list`).")],
+    state: Annotated[str, typer.Option(help="State sizes N, separated by commas.")] = "10,32,100",
+    hidden: Annotated[str, typer.Option(help="Units H of each hidden layer of F, separated by commas.")] = "1000",
+    layers: Annotated[str, typer.Option(help="Numbers of hidden layers, separated by commas.")] = "1",
+    tau: Annotated[str, typer.Option(help="Time constants of the network, separated by commas.")] = "1",
+    lr: Rates = RATES,
+    weight_decay: Decays = DECAYS,
+    seeds: Seeds = 5,
+    bins: Annotated[int, typer.Option(help="Samples of the trajectory.")] = 100,
+    epochs: Epochs = 2000,
+    engine: Engine = "auto",
+    out: Annotated[Path, typer.Option(help="Folder of the sweep; the same command goes on with it.")] = Path(
+        "runs/expressivity"
+    ),
+    progress: Bar = None,
+) -> None:
+    """The least error with which networks fit one trajectory, by N, H, layers and tau.
+
+    Example: gnode expressivity measure gru,gnode --state 10,32,100 --tau 1,30 --seeds 3 --out runs/expressivity
+    """
+    _one_core_per_network()
+    found = expressivity.measure(
+        models.split(","),
+        out,
+        state=_whole_numbers("state", state),
+        hidden=_whole_numbers("hidden", hidden),
+        layers=_whole_numbers("layers", layers),
+        tau=_numbers("tau", tau),
+        lr=_numbers("lr", lr),
+        weight_decay=_numbers("weight_decay", weight_decay),
+        seeds=seeds,
+        bins=bins,
+        epochs=epochs,
+        engine=engine,
+        progress=progress,
+    )
+    names = ("model", "state", "hidden", "layers", "tau", "lr", "weight_decay")
+    table = Table(*names, "min. training MSE", title=f"{bins} bins, {epochs} epochs, {seeds} seeds")
+    for row in found.rows():
+        table.add_row(*(f"{row[name]}" for name in names), f"{row['mean']:.4g} ± {row['std']:.2g}")
+    console.print(table)
+    for along in ("state", "tau"):
+        others = [axis for axis in ("state", "hidden", "layers", "tau") if axis != along]
+        if len(found.values(along)) > 1 and all(len(set(found.values(axis)) - {0}) <= 1 for axis in others):
+            files = plots.save(pictures.by_model(found, along), out / f"by-{along}", ("png", "pdf"))
+            console.print(f"Figure: {', '.join(map(str, files))}", soft_wrap=True)
+
+
+@app.command()
+def longest(
+    model: Annotated[str, typer.Argument(help="A model (see `gnode list`).")],
+    state: Annotated[int, typer.Option(help="State size N.")] = 100,
+    widths: Annotated[str | None, typer.Option(help="Hidden layers of F, as 1000 or 316x316.")] = None,
+    tau: Annotated[float, typer.Option(help="Time constant of the network in seconds.")] = 1.0,
+    error: Annotated[float, typer.Option(help="Mean squared error that counts as fitted.")] = DEFAULT_ERROR,
+    lengths: Annotated[str, typer.Option(help="Lengths to try, in bins.")] = ",".join(map(str, LENGTHS)),
+    lr: Rates = RATES,
+    weight_decay: Decays = DECAYS,
+    seeds: Seeds = 5,
+    epochs: Epochs = 2000,
+    engine: Engine = "auto",
+    out: Annotated[Path | None, typer.Option(help="Folder of the sweep; by default runs/longest-MODEL-N.")] = None,
+    progress: Bar = None,
+) -> None:
+    """The longest trajectory that a network fits to a given error: one number for an architecture.
+
+    Example: gnode expressivity longest gnode --state 32 --widths 316 --error 0.05
+    """
+    _one_core_per_network()
+    folder = out or Path("runs") / f"longest-{model}-{state}"
+    found = expressivity.longest_fit(
+        model,
+        folder,
+        error=error,
+        lengths=_whole_numbers("lengths", lengths),
+        lr=_numbers("lr", lr),
+        weight_decay=_numbers("weight_decay", weight_decay),
+        seeds=seeds,
+        epochs=epochs,
+        engine=engine,
+        progress=progress,
+        state=state,
+        tau=tau,
+        **({} if widths is None else {"widths": spec.read("widths", widths)}),
+    )
+    table = Table("bins", "min. training MSE", title=f"{model}, N = {state}")
+    for length, losses in zip(found.lengths, found.errors):
+        table.add_row(str(length), f"{losses.mean():.4g} ± {losses.std():.2g}")
+    console.print(table)
+    console.print(f"{plots.MODEL_NAMES.get(model, model)} {found.summary()}.", soft_wrap=True)
+    files = plots.save(pictures.lengths({plots.MODEL_NAMES.get(model, model): found}), folder / "lengths")
+    console.print(f"Figure: {files[0]}", soft_wrap=True)

@@ -1,0 +1,104 @@
+"""gnode reproduce: every figure, table and claim of the paper as one command."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.table import Table
+
+from gnode import errors
+from gnode.cli.sweep import _one_core_per_network
+from gnode.experiments import collect, results
+from gnode.experiments.artefact import SCALES
+from gnode.experiments.registry import artefact
+from gnode.experiments.reproduce import reproduce
+from gnode.train import store
+
+console = Console()
+
+
+def reproduce_command(
+    name: Annotated[str | None, typer.Argument(help="An artefact; --list shows them.")] = None,
+    scale: Annotated[str, typer.Option(help=f"{', '.join(SCALES)}.")] = "smoke",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for the results; by default runs/reproduce (--list, --collect: docs/results/reproduce)."
+        ),
+    ] = None,
+    sweeps: Annotated[
+        Path | None, typer.Option(help="Folder of trained sweeps, shared by all; by default OUT/sweeps.")
+    ] = None,
+    only: Annotated[str | None, typer.Option(help="Some of its sweeps, separated by commas: a result in part.")] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="Show all artefacts and where they stand.")] = False,
+    about: Annotated[
+        bool, typer.Option("--about", help="Say what the artefact shows, and what was published.")
+    ] = False,
+    collect_all: Annotated[bool, typer.Option("--collect", help="Make OUT.md of all results in OUT.")] = False,
+    engine: Annotated[str, typer.Option(help="As in `gnode sweep`.")] = "auto",
+    progress: Annotated[bool | None, typer.Option(help="Progress bar; by default on a terminal only.")] = None,
+) -> None:
+    """Train, analyse and draw a figure or table of the paper, and check what the paper says of it.
+
+    Example: gnode reproduce fig1 --scale smoke --out runs/reproduce
+    """
+    published = out or collect.DEFAULT_FOLDER
+    if list_all:
+        _list(published)
+    elif collect_all:
+        _collect(published)
+    elif name is None:
+        raise errors.ArgumentError("which artefact? `gnode reproduce --list` shows them.")
+    elif about:
+        console.print(artefact(name).about, markup=False, highlight=False)
+    else:
+        _make(name, scale, out or Path("runs/reproduce"), sweeps, only, engine, progress)
+
+
+def _make(
+    name: str, scale: str, out: Path, sweeps: Path | None, only: str | None, engine: str, progress: bool | None
+) -> None:
+    _one_core_per_network()
+    errors.one_of("scale", scale, SCALES)
+    of = artefact(name)
+    console.print(f"{of.title} ({of.place}), {scale} scale: {of.scales.get(scale, '')}", soft_wrap=True)
+    began = time.monotonic()
+    chosen = only.split(",") if only else ()
+    try:
+        path = reproduce(
+            name, out, scale=scale, sweeps=sweeps, only=chosen, engine=engine, progress=progress, tell=_tell(began)
+        )
+    except KeyboardInterrupt:
+        console.print(f"\nInterrupted. What was trained is kept; the same command goes on with it in {out}.")
+        raise typer.Exit(130) from None
+    content = store.read_json(path)
+    console.print(Markdown(results.tables(content)))
+    files = ", ".join([path.name, path.with_suffix(".md").name, *content["figures"]])
+    console.print(f"{time.monotonic() - began:.0f} s. Folder: {out}   {files}", soft_wrap=True)
+
+
+def _tell(began: float):
+    def tell(what: str) -> None:
+        console.print(f"{time.monotonic() - began:5.0f} s  {what}", soft_wrap=True)
+
+    return tell
+
+
+def _list(folder: Path) -> None:
+    table = Table("artefact", "what", "where", "state")
+    for of, state in collect.states(folder):
+        table.add_row(of.name, of.title, of.place, state)
+    console.print(table)
+
+
+def _collect(folder: Path) -> None:
+    if not folder.is_dir():
+        raise errors.StoreError(
+            f"{folder} is not a folder of results; make some with gnode reproduce NAME --out {folder}."
+        )
+    target = folder.with_name(f"{folder.name}.md")
+    store.write_text(target, collect.page(folder))
+    console.print(f"Page: {target}", soft_wrap=True)

@@ -1,0 +1,1 @@
+"""One file per figure, table and claim of the paper, each with `ARTEFACT`."""

@@ -1,0 +1,57 @@
+"""Claim: a perceptron network of N units stores random sequences of up to T = 2N transitions (Appendix D).
+
+Shows: how long a random sequence linear programming can store in a row of the network, for several N, beside Cover's
+exact count and Gardner's limit. Nothing is trained.
+
+Command: gnode reproduce capacity --scale paper
+Cost: a minute or two on a CPU; smoke: some seconds.
+
+Published: alpha_c = T / N = 2.
+"""
+
+import numpy as np
+
+from gnode import theory
+from gnode.experiments.artefact import Artefact, Check, Number, Outcome, Trained
+from gnode.plots.theory import capacity_curve
+
+SIGMAS = 3.0
+"""How many standard errors a measured capacity may be off."""
+MEDIAN_TO_MEAN = 1.2533
+"""A median's standard error in units of a mean's, for a bell curve: sqrt(pi / 2)."""
+
+
+def analyse(trained: Trained) -> Outcome:
+    units, rows = ((10, 20), 20) if trained.is_smoke else ((10, 20, 40, 80, 160), 100)
+    found = theory.capacity_experiment(units, rows)
+    loads = [found.half_load(index) for index in range(len(units))]
+    expected = [2 * (size - 1) / size for size in units]
+    spread = [MEDIAN_TO_MEAN * longest.std() / np.sqrt(rows) / size for longest, size in zip(found.longest, units)]
+    within = [abs(a - b) <= SIGMAS * s for a, b, s in zip(loads, expected, spread)]
+    limit = theory.gardner_capacity()
+    return Outcome(
+        numbers=[
+            *(Number(f"N = {size}: T / N that half of the rows store", load) for size, load in zip(units, loads)),
+            Number("Gardner's limit T / N", limit, "2"),
+        ],
+        checks=[
+            Check("Gardner's calculation gives T = 2N.", limit == 2.0, {"T / N": limit}),
+            Check(
+                "Stored sequences follow Cover's 2 (N - 1), which tends to 2N, within 3 standard errors.",
+                all(within),
+                {f"N = {size}": [load, exact] for size, load, exact in zip(units, loads, expected)},
+            ),
+        ],
+        figures={"a": capacity_curve(found)},
+        details={"rows": rows, "standard errors": [float(value) for value in spread], "status": found.status},
+    )
+
+
+ARTEFACT = Artefact(
+    name="capacity",
+    kind="claim",
+    title="Storage capacity T = 2N",
+    place="Appendix D",
+    scales={"smoke": "5 s on two cores", "paper": "3 min on a CPU"},
+    analyse=analyse,
+)

@@ -1,0 +1,42 @@
+"""The ring two-bit flip-flop task with two initial targets (Appendix F.6, figure-s5).
+
+Shows: flow fields of the best gnODE with N = 2 when the target before the first pulse is (A) (0, 0) and (B) (2, 0).
+
+Command: gnode reproduce ring --scale paper
+Cost at paper scale: 2 x 81 networks of 200 epochs, about 6 minutes on one H200; smoke: about 30 s on two cores.
+
+Published: validation MSE 8.345e-5 (A) and 0.007 (B); A looks like the disk, B more like a ring.
+"""
+
+from gnode.experiments import choice, flip_flop
+from gnode.experiments.artefact import Artefact, Check, Outcome, Trained
+
+PANELS = {"ring-from-0": ("a", "8.345e-5"), "ring-from-2": ("b", "0.007")}
+
+
+def analyse(trained: Trained) -> Outcome:
+    numbers, figures, shapes, details = [], {}, {}, {}
+    for task, (panel, published) in PANELS.items():
+        sweep = trained[f"two-bit-{task}"]
+        numbers.append(
+            choice.over_seeds(f"gnODE, N = 2, {task}: minimum validation MSE", choice.minima(sweep), published)
+        )
+        run = sweep.load(choice.best_of_all(sweep))
+        figures[panel], _ = flip_flop.flow_figure(run, trained, show_points=False)
+        slow = flip_flop.slow_set(run)
+        details[task] = None if slow is None else slow.summary()
+        shapes[task] = None if slow is None else slow.shape.name
+    claim = "Slow states form a ring when the target starts at (2, 0), and a disk when it starts at (0, 0)."
+    decided = None if None in shapes.values() else shapes == {"ring-from-0": "disk", "ring-from-2": "ring"}
+    return Outcome(numbers, [Check(claim, decided, shapes)], figures, details)
+
+
+ARTEFACT = Artefact(
+    name="ring",
+    kind="figure",
+    title="Flow fields of the ring task",
+    place="Appendix F.6, figure-s5",
+    scales={"smoke": "30 s on two cores", "paper": "6 min on one H200"},
+    plans=lambda scale: [flip_flop.two_bit(task, scale) for task in PANELS],
+    analyse=analyse,
+)

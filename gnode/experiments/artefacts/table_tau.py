@@ -1,0 +1,66 @@
+"""Table 2: telling spoken words at other model time constants (tables-tau).
+
+Shows: test accuracy on Speech Commands (version 1 here, 2 in the paper) at tau = 0.062 and 0.621 s, which are 10 and
+100 bins, with 0.006 s (1 bin) beside them; N = 100.
+
+Command: gnode reproduce table-tau --scale paper
+Cost at paper scale: 405 networks of 300 epochs, many hours on one H200; reduced (2 settings, 40 epochs): about 15
+minutes; smoke: a minute on two cores.
+
+Published: tau = 0.062 s: mGRU 0.796, GRU 0.809, LEM 0.785, nODE 0.246, gnODE 0.790; tau = 0.621 s: mGRU 0.733, GRU
+0.743, LEM 0.713, nODE 0.725, gnODE 0.762.
+"""
+
+from itertools import pairwise
+
+from gnode.experiments import choice, real_data
+from gnode.experiments.artefact import Artefact, Check, Outcome, Trained
+from gnode.tasks.datasets.speech import STEP
+
+PUBLISHED: dict[str, dict[int, tuple[float, float] | None]] = {
+    "mgru": {10: (0.796, 0.002), 100: (0.733, 0.005)},
+    "gru": {10: (0.809, 0.006), 100: (0.743, 0.008)},
+    "lem": {10: (0.785, 0.005), 100: (0.713, 0.003)},
+    "node": {10: (0.246, 0.050), 100: (0.725, 0.009)},
+    "gnode": {10: (0.790, 0.018), 100: (0.762, 0.005)},
+}
+
+
+def analyse(trained: Trained) -> Outcome:
+    sweep = trained["speech-tau"]
+    numbers, means = [], {}
+    for bins in (1, 10, 100):
+        for model in dict.fromkeys(own["model"] for own in sweep.members):
+            best = choice.best_setting([sweep], model=model, tau=STEP * bins)
+            assert best is not None
+            number = choice.over_seeds("", [entry["accuracy"] for entry in best["scores"]])
+            theirs = PUBLISHED[model].get(bins)
+            name = f"{real_data.model_name(model)}, tau = {STEP * bins:.3f} s: test accuracy"
+            published = None if theirs is None else f"{theirs[0]:.3f} ± {theirs[1]:.3f}"
+            numbers.append(type(number)(name, number.ours, published, number.std, number.seeds))
+            means[model, bins] = number.ours
+    node = {f"tau = {STEP * bins:.3f} s": means["node", bins] for bins in (1, 10, 100)}
+    last = {real_data.model_name(model): value for (model, bins), value in means.items() if bins == 100}
+    return Outcome(
+        numbers,
+        [
+            Check("A longer tau improves the nODE: its accuracy rises with tau.", rising(list(node.values())), node),
+            real_data.best_is("At tau = 0.621 s the gnODE is the best.", last, "gnODE", lowest=False),
+        ],
+    )
+
+
+def rising(values: list[float]) -> bool:
+    return all(before < after for before, after in pairwise(values))
+
+
+ARTEFACT = Artefact(
+    name="table-tau",
+    kind="table",
+    title="Spoken words by the network's time constant",
+    place="Table 2 (tables-tau)",
+    scales={"smoke": "1 min on two cores", "reduced": "15 min on one H200", "paper": "10 h on one H200"},
+    plans=lambda scale: [real_data.speech_by_tau(scale)],
+    analyse=analyse,
+    data=("speech-v1",),
+)

@@ -1,0 +1,92 @@
+"""Where the reproduction stands: a state for each artefact, and a page made of the committed JSON files."""
+
+from pathlib import Path
+from typing import Any
+
+from gnode.experiments import results
+from gnode.experiments.artefact import Artefact
+from gnode.experiments.registry import all_artefacts
+from gnode.experiments.reproduce import missing_data
+
+DEFAULT_FOLDER = Path("docs/results/reproduce")
+
+
+def states(folder: Path) -> list[tuple[Artefact, str]]:
+    """Every artefact with its state: never run, or scale, date and commit of its result; and what data it lacks."""
+    found = results.read_all(folder)
+    return [(of, _state(of, found.get(of.name))) for of in all_artefacts()]
+
+
+def _state(of: Artefact, content: dict[str, Any] | None) -> str:
+    missing = missing_data(of)
+    needs = f" (needs data: {', '.join(missing)})" if missing else ""
+    if content is None:
+        return "never run" + needs
+    run = content[results.RUN]
+    part = ", in part" if content["sweeps_left_out"] else ""
+    return f"{content['scale']} scale{part}, {run['date']}, commit {run['commit'] or 'unknown'}{needs}"
+
+
+def page(folder: Path) -> str:
+    """All results in one page, in the order of the paper."""
+    found = results.read_all(folder)
+    here = [of for of in all_artefacts() if of.name in found]
+    checks = [check for of in here for check in found[of.name]["checks"] if found[of.name]["scale"] == "paper"]
+    counts = [sum(check["holds"] is verdict for check in checks) for verdict in (True, False, None)]
+    lines = [
+        "# Every figure, table and claim of the paper",
+        "Made by `gnode reproduce --collect` from the JSON files in [reproduce](reproduce); no number is typed by hand.",
+        f"{len(here)} of {len(all_artefacts())} artefacts have been run. Of the claims checked at paper scale {counts[0]} "
+        f"hold, {counts[1]} do not, {counts[2]} could not be decided.",
+        _overview(found),
+        *(_entry(of, found[of.name], folder) for of in here),
+    ]
+    return "\n\n".join(lines) + "\n"
+
+
+def _overview(found: dict[str, dict[str, Any]]) -> str:
+    lines = ["| artefact | where in the paper | scale | claims that hold |", "|---|---|---|---|"]
+    for of in all_artefacts():
+        content = found.get(of.name)
+        if content is None:
+            lines.append(f"| {of.name} | {of.place} | never run | |")
+            continue
+        holding = sum(check["holds"] is True for check in content["checks"])
+        scale = content["scale"] + (", in part" if content["sweeps_left_out"] else "")
+        lines.append(f"| [{of.name}](#{of.name}) | {of.place} | {scale} | {holding} of {len(content['checks'])} |")
+    return "\n".join(lines)
+
+
+def _entry(of: Artefact, content: dict[str, Any], folder: Path) -> str:
+    run = content[results.RUN]
+    parts = [f"## {of.name}", f"**{of.title}** ({of.place})"]
+    if content["scale"] != "paper":
+        parts.append(
+            f"*Run at {content['scale']} scale, not at the paper's: its numbers do not speak for or against it.*"
+        )
+    if content["sweeps_left_out"]:
+        parts.append(f"*In part: without the sweeps {', '.join(content['sweeps_left_out'])}.*")
+    about = of.about.split("\n\n")
+    parts += [part for part in about if part.startswith(("Shows:", "Published"))]
+    parts.append(_sentence(content["checks"]))
+    parts.append(results.tables(content))
+    parts += [f"![{of.name}]({folder.name}/{name})" for name in content["figures"] if (folder / name).exists()]
+    parts.append(f"    {content['command']}")
+    versions = run["versions"]
+    parts.append(
+        f"{run['seconds']:g} s on {', '.join(dict.fromkeys(run['devices']))} (sweeps that were there already not counted), "
+        f"{run['date']}, commit {run['commit'] or 'unknown'}, gnode {versions['gnode']}, jax {versions['jax']}."
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def _sentence(checks: list[dict[str, Any]]) -> str:
+    """Whether the claims hold, in one sentence."""
+    if not checks:
+        return ""
+    broken = [check["claim"].rstrip(".") for check in checks if check["holds"] is False]
+    undecided = sum(check["holds"] is None for check in checks)
+    left = f"; {undecided} could not be decided" if undecided else ""
+    if not broken:
+        return f"All {len(checks) - undecided} claims that were decided hold{left}."
+    return f"{len(broken)} of {len(checks)} claims do not hold ({'; '.join(broken)}){left}."

@@ -1,0 +1,122 @@
+"""What the real-data tables share: their sweeps, and the test scores of the best settings.
+
+At paper scale each network is trained with 9 settings (3 learning rates x 3 decays) from 3 seeds, with the paper's epochs.
+The paper also searched initialisations and H; here the initialisation is Glorot normal (final layer linear) or critical
+(final layer tanh), in sweeps of their own, and H = 316 (speech: 1000). The reduced scale fixes the decay and shortens the
+epochs.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gnode import plots
+from gnode.experiments import choice
+from gnode.experiments.artefact import Check, Number, SweepPlan, Trained
+from gnode.tasks.datasets import speech
+from gnode.train import Sweep, growing
+
+MODELS = ["mgru", "gru", "lstm", "lem", "node", "gnode"]
+FEW = ["gru", "lem", "node", "gnode"]
+"""At smoke scale."""
+SIZES = (32, 100, 316)
+CRITICAL, EULER = "critical", "lem-euler"
+"""Endings of the names of two extra sweeps: nODE and gnODE with critical initialisation; LEM by forward Euler."""
+
+SEARCH: dict[str, dict[str, Any]] = {
+    "smoke": {"lr": 1e-2, "weight_decay": 1e-3, "seed": [0], "epochs": 1, "batch_size": 256},
+    "reduced": {"lr": [1e-3, 1e-2], "weight_decay": 1e-2, "seed": [0, 1, 2]},
+    "paper": {"lr": [1e-4, 1e-3, 1e-2], "weight_decay": [1e-3, 1e-2, 1e-1], "seed": [0, 1, 2]},
+}
+BIAS = {"bias_std": 1e-3}
+"""Appendix H: biases start with a variance of 1e-6."""
+
+SHORTER: dict[str, dict[str, Any]] = {
+    "walker2d": {"schedule": growing(84, 28, 40, last=60)},
+    "characters": {"schedule": growing(182, 91, 20, last=40)},
+    "speech": {"epochs": 40},
+}
+"""At reduced scale, in place of 700, 1300 and 300 epochs."""
+
+
+def plans(task: str, size: int, scale: str, name: str, models: list[str] | None = None, **own: Any) -> list[SweepPlan]:
+    """The sweeps of a task at one N: all networks, LEM by forward Euler, and nODE and gnODE with critical initialisation."""
+    names = [model for model in (models or MODELS) if scale != "smoke" or model in FEW]
+    common = SEARCH[scale] | BIAS | {"state": 8 if scale == "smoke" else size} | own
+    if scale == "reduced":
+        common |= SHORTER[task]
+    if scale == "smoke":
+        common |= {"widths": (16,), "gate_widths": ()} | ({"parts": 1} if task == "speech" else {})
+    made = [SweepPlan(name, task, common | {"model": names, "init": "glorot_normal"})]
+    made.append(
+        SweepPlan(f"{name}-{EULER}", task, common | {"model": ["lem"], "init": "glorot_normal", "method": "euler"})
+    )
+    deep = [model for model in names if model in ("node", "gnode")]
+    critical = {"model": deep, "init": "critical", "final": "tanh"}
+    made.append(SweepPlan(f"{name}-{CRITICAL}", task, common | critical))
+    return made
+
+
+def walker2d(size: int, scale: str) -> list[SweepPlan]:
+    """Predicting the walker's next state (Appendix H.3)."""
+    return plans("walker2d", size, scale, f"walker2d-n{size}")
+
+
+def speech_commands(size: int, scale: str) -> list[SweepPlan]:
+    """Telling ten words at tau = 0.006 s (Appendix H.4), version 1 of the data."""
+    return plans("speech", size, scale, f"speech-n{size}")
+
+
+def speech_by_tau(scale: str) -> SweepPlan:
+    """The same at three model time constants: 1, 10 and 100 bins."""
+    models = ["mgru", "gru", "lem", "node", "gnode"]
+    (first, *_) = plans("speech", 100, scale, "speech-tau", models, tau=[speech.STEP * n for n in (1, 10, 100)])
+    return first
+
+
+def characters(dropped: float, scale: str) -> list[SweepPlan]:
+    """Telling 20 letters with that share of bins missing (Appendix H.2)."""
+    return plans("characters", 32, scale, f"characters-{100 * dropped:.0f}", dropped=dropped)
+
+
+def model_name(model: str) -> str:
+    """As the paper writes it; LEM by forward Euler has a name of its own."""
+    return "LEM (forward Euler)" if model == EULER else plots.MODEL_NAMES[model]
+
+
+def score(
+    trained: Trained, name: str, model: str, metric: str, ways: Sequence[str] = ("", CRITICAL)
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """Test scores of every seed with the setting that has the lowest validation loss, and that setting.
+
+    `ways`: which of the sweeps `name` and `name`-critical may provide it; empty if none was trained.
+    """
+    if model == EULER:
+        sweeps, model = trained.some(f"{name}-{EULER}"), "lem"
+    else:
+        sweeps = trained.some(*(f"{name}-{way}" if way else name for way in ways))
+    best = choice.best_setting(_with(sweeps, model), model=model)
+    if best is None:
+        return np.zeros(0), {}
+    values = [entry.get(metric, np.nan) for entry in best["scores"]]
+    return np.array(values, float), best["setting"]
+
+
+def _with(sweeps: Iterable[Sweep], model: str) -> list[Sweep]:
+    return [sweep for sweep in sweeps if any(own["model"] == model for own in sweep.members)]
+
+
+def number(label: str, values: np.ndarray, published: tuple[float, float] | None) -> Number:
+    """A test score beside the published mean and deviation."""
+    theirs = None if published is None else f"{published[0]:.3f} ± {published[1]:.3f}"
+    return choice.over_seeds(label, values, theirs)
+
+
+def best_is(claim: str, means: dict[str, float], winner: str, lowest: bool) -> Check:
+    """Whether one network has the best mean of all."""
+    known = {name: value for name, value in means.items() if np.isfinite(value)}
+    if winner not in known or len(known) < 2:
+        return Check(claim, None, dict(known))
+    best = (min if lowest else max)(known, key=lambda name: known[name])
+    return Check(claim, best == winner, dict(known))

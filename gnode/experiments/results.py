@@ -1,0 +1,132 @@
+"""Artefacts as files: NAME.json (the numbers), NAME.md (the same as tables), NAME-panel.png and .pdf (figures).
+
+Everything in the JSON file follows from code and seeds, but for the section `run`: when, where, how long.
+"""
+
+import dataclasses
+import datetime
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gnode import errors, plots
+from gnode.experiments.artefact import SCALES, Artefact, Outcome, SweepPlan
+from gnode.train import store
+
+RUN = "run"
+"""The only section that differs between two runs of the same artefact."""
+
+
+def write(
+    out: Path,
+    of: Artefact,
+    scale: str,
+    plans: Sequence[SweepPlan],
+    missing: Sequence[str],
+    made: Outcome,
+    seconds: float,
+) -> Path:
+    """Writes the files of an artefact; returns the JSON file."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise errors.StoreError(f"cannot write to {out} ({problem}).") from problem
+    files = []
+    for panel, figure in made.figures.items():
+        files += plots.save(figure, out / f"{of.name}-{panel}", ("png", "pdf"))
+    environment = store.environment()
+    content = {
+        "name": of.name,
+        "kind": of.kind,
+        "title": of.title,
+        "place": of.place,
+        "scale": scale,
+        "command": command(of.name, scale, [plan.name for plan in plans] if missing else []),
+        "sweeps": {plan.name: {"task": plan.task, **plan.settings} for plan in plans},
+        "sweeps_left_out": list(missing),
+        "numbers": [dataclasses.asdict(number) for number in made.numbers],
+        "checks": [dataclasses.asdict(check) for check in made.checks],
+        "details": made.details,
+        "figures": [file.name for file in files if file.suffix == ".png"],
+        RUN: {
+            "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
+            "seconds": round(seconds, 1),
+            "devices": environment["devices"],
+            "commit": environment["commit"],
+            "versions": environment["versions"],
+        },
+    }
+    path = out / f"{of.name}.json"
+    store.write_json(path, content)
+    store.write_text(out / f"{of.name}.md", f"# {of.title}\n\n" + tables(store.read_json(path)) + "\n")
+    return path
+
+
+def command(name: str, scale: str, only: Sequence[str] = ()) -> str:
+    """What makes the artefact."""
+    return f"gnode reproduce {name} --scale {scale}" + (f" --only {','.join(only)}" if only else "")
+
+
+def compared(content: dict[str, Any]) -> dict[str, Any]:
+    """The part of a JSON file that two runs of the same artefact have in common."""
+    return {name: value for name, value in content.items() if name != RUN}
+
+
+def read_all(folder: Path) -> dict[str, dict[str, Any]]:
+    """Every artefact's file in a folder, by name."""
+    return {path.stem: store.read_json(path) for path in sorted(folder.glob("*.json"))}
+
+
+def refuse_smaller(path: Path, scale: str) -> None:
+    """A result is replaced by one of the same scale or a larger one only."""
+    if not path.exists():
+        return
+    there, order = store.read_json(path).get("scale"), list(SCALES)
+    if there in order and order.index(there) > order.index(scale):
+        raise errors.StoreError(
+            f"{path} holds a result at {there} scale, which one at {scale} scale must not replace; choose another --out."
+        )
+
+
+def tables(content: dict[str, Any]) -> str:
+    """Numbers and checks in Markdown."""
+    parts = []
+    if content["numbers"]:
+        lines = ["| | here | the paper |", "|---|---|---|"]
+        lines += [_row(n["name"], _ours(n), n["published"] or "") for n in content["numbers"]]
+        parts.append("\n".join(lines))
+    if content["checks"]:
+        lines = ["| the paper's claim | holds here | measured |", "|---|---|---|"]
+        for check in content["checks"]:
+            measured = "; ".join(f"{name}: {plain(value)}" for name, value in check["measured"].items())
+            lines.append(_row(check["claim"], verdict(check["holds"]), measured))
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+
+def verdict(holds: bool | None) -> str:
+    """In a word."""
+    return {True: "yes", False: "**no**", None: "not decided"}[holds]
+
+
+def plain(value: Any) -> str:
+    """A value in a table's cell."""
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    if isinstance(value, float):
+        return f"{value:.3g}" if math.isfinite(value) else ("none" if math.isnan(value) else "infinite")
+    if isinstance(value, list | tuple):
+        return ", ".join(plain(part) for part in value)
+    return str(value)
+
+
+def _ours(number: dict[str, Any]) -> str:
+    text = plain(number["ours"])
+    if number["std"] is not None and (number["seeds"] or 1) > 1:
+        text += f" ± {plain(number['std'])} ({number['seeds']} seeds)"
+    return text

@@ -1,0 +1,27 @@
+"""A sweep that is made once: the same call trains it, goes on with it, or finds it done."""
+
+from pathlib import Path
+from typing import Any
+
+from gnode import errors, train
+from gnode.train import Grid, Sweep
+from gnode.train.sweep import SPEC
+
+
+def train_or_resume(
+    task: str, out: str | Path, *, engine: str = "auto", progress: bool | None = None, **settings: Any
+) -> Sweep:
+    """`gnode.sweep`, or where `out` holds that very sweep already, what is left of it.
+
+    A folder with another sweep in it is an error: results of different settings are never mixed.
+    """
+    folder = Path(out)
+    how: dict[str, Any] = {"engine": engine, "progress": progress}
+    if not (folder / SPEC).exists():
+        return train.sweep(task, folder, **how, **settings)
+    found, wanted = Sweep(folder).grid, Grid.over(task, **settings)
+    if found.members != wanted.members or found.task != wanted.task:
+        raise errors.StoreError(
+            f"{folder} holds a sweep with other settings than these; choose another folder, or remove that one."
+        )
+    return train.resume_sweep(folder, **how)

@@ -1,0 +1,89 @@
+"""Pictures of expressivity: errors along an axis with their spread, and a fitted trajectory of noise."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from jax.typing import ArrayLike
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from gnode import errors
+from gnode.expressivity import Expressivity, LongestFit
+from gnode.expressivity.measure import Curve
+from gnode.plots.style import MODEL_COLOURS, MODEL_NAMES, add_legend, colour, new_figure
+
+AXIS_LABELS = {"state": "State size N", "tau": r"Model $\tau$ (s)", "hidden": "Hidden units H", "bins": "Bins"}
+
+
+def error_curves(curves: Mapping[Any, Curve], along: str, label: str = "{}", title: str = "") -> Figure:
+    """Training errors along an axis on logarithmic scales, a line per entry, with the deviation over seeds as bars."""
+    figure, (axis,) = new_figure(4.4, 3.0)
+    draw_curves(axis, curves, along, label)
+    axis.set_title(title)
+    add_legend(figure, where="right upper", columns=1)
+    return figure
+
+
+def draw_curves(axis: Axes, curves: Mapping[Any, Curve], along: str, label: str = "{}") -> None:
+    """The lines of `error_curves` on axes that are there already."""
+    if not curves:
+        raise errors.ArgumentError("curves is empty: there is nothing to draw.")
+    for index, (name, curve) in enumerate(curves.items()):
+        shown = np.isfinite(curve.mean)
+        spread = np.where(np.isfinite(curve.std), curve.std, 0.0)[shown]
+        below = np.minimum(spread, 0.999 * curve.mean[shown])  # a bar that reached 0 would leave a logarithmic axis
+        axis.errorbar(
+            curve.x[shown],
+            curve.mean[shown],
+            [below, spread],
+            color=MODEL_COLOURS.get(name, colour(index)),
+            marker="o",
+            ms=4,
+            lw=1.3,
+            capsize=2,
+            label=label.format(MODEL_NAMES.get(name, name)),
+        )
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    axis.set_xlabel(AXIS_LABELS.get(along, along))
+    axis.set_ylabel("Minimum training MSE")
+
+
+def by_model(measured: Expressivity, along: str, title: str = "", **fixed: Any) -> Figure:
+    """The models side by side along an axis."""
+    curves = {model: measured.curve(along, model=model, **fixed) for model in measured.values("model")}
+    return error_curves({name: curve for name, curve in curves.items() if len(curve.x)}, along, title=title)
+
+
+def fitted_noise(
+    target: ArrayLike, fits: Mapping[str, ArrayLike], dt: float = 1.0, channels: Sequence[int] = (0,)
+) -> Figure:
+    """The trajectory in grey and what each network makes of it in colour, a row per network."""
+    target = np.asarray(target)
+    figure, axes = new_figure(5.2, 0.6 + 1.0 * len(fits), len(fits), 1, sharex=True, sharey=True)
+    time = dt * np.arange(1, len(target) + 1)
+    for index, (axis, (name, outputs)) in enumerate(zip(axes, fits.items())):
+        for channel in channels:
+            axis.plot(time, target[:, channel], color="0.75", lw=3, label="noise")
+            axis.plot(time, np.asarray(outputs)[:, channel], color=colour(index), lw=1.2, label=name)
+        axis.set_ylabel(name)
+        axis.margins(x=0.01)
+    axes[-1].set_xlabel("Time (s)")
+    return figure
+
+
+def lengths(found: Mapping[str, LongestFit]) -> Figure:
+    """The error against the length of the trajectory, every seed a thin line, with the error that counts as fitted."""
+    figure, (axis,) = new_figure(4.4, 3.0)
+    for index, (name, fit) in enumerate(found.items()):
+        line = MODEL_COLOURS.get(name, colour(index))
+        axis.plot(fit.lengths, fit.errors, color=line, lw=0.7, alpha=0.5)
+        axis.plot(fit.lengths, fit.errors.mean(axis=1), color=line, lw=1.6, marker="o", ms=3.5, label=name)
+        axis.axhline(fit.error, color="0.5", lw=0.8, ls="--")
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    axis.set_xlabel("Length of the trajectory (bins)")
+    axis.set_ylabel("Minimum training MSE")
+    add_legend(figure, where="right upper", columns=1)
+    return figure

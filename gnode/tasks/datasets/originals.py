@@ -1,0 +1,215 @@
+"""The data sets: where their originals come from, and how those become the compact files of the cache."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gnode import errors
+from gnode.tasks.datasets import characters, speech, walker2d
+from gnode.tasks.formats.archives import entries
+from gnode.tasks.formats.audio import FULL_SCALE, Recordings
+from gnode.tasks.formats.npz import read_npz
+from gnode.tasks.formats.rollouts import read_rollouts
+from gnode.tasks.formats.uci_mat import read_uci
+from gnode.tasks.formats.uea_ts import read_ts
+from gnode.tasks.mfcc import RATE, mfcc
+from gnode.tasks.series import Series
+
+Compact = dict[str, dict[str, np.ndarray]]
+"""The arrays of each compact file, by its name."""
+
+LETTERS = "abcdeghlmnopqrsuvwyz"
+"""The letters that UEA's file calls 1 to 20."""
+
+CLIPS_AT_ONCE = 256
+
+
+@dataclasses.dataclass(frozen=True)
+class DataSet:
+    """A data set: its compact files and the arrays in them, where the original is, and how it is converted.
+
+    `sha256` of the original at `url` is None where nobody has published it; then the first download's is remembered.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    arrays: tuple[str, ...]
+    url: str
+    sha256: str | None
+    licence: str
+    accepts: str
+    convert: Callable[[Sequence[Path]], Compact]
+
+    def compact(self, paths: Sequence[Path]) -> Compact:
+        """The compact files' arrays from an original, or from the compact files (or a folder with them)."""
+        found = {path.name: path for path in _plain_files(paths) if path.name in self.files}
+        if not found:
+            made = self.convert(paths)
+        else:
+            missing = [file for file in self.files if file not in found]
+            if missing:
+                raise errors.ArgumentError(f"{self.name} needs {', '.join(missing)} too; add all its files at once.")
+            made = {file: read_npz(found[file], self.arrays, what="data set") for file in self.files}
+        _check(self, made)
+        return made
+
+
+def _plain_files(paths: Sequence[Path]) -> list[Path]:
+    return [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+
+
+def _check(data: DataSet, made: Compact) -> None:
+    """The arrays of a compact file must fit each other."""
+    for file, arrays in made.items():
+        try:
+            if "mfcc" in arrays:
+                shapes = {len(values) for values in arrays.values()}
+                if len(shapes) != 1 or arrays["mfcc"].ndim != 3 or not np.isfinite(arrays["mfcc"]).all():
+                    raise errors.ArgumentError("its arrays differ in length, or its features are not numbers.")
+                if not np.isin(arrays["labels"], np.arange(len(speech.WORDS))).all():
+                    raise errors.ArgumentError(f"a label is not from 0 to {len(speech.WORDS) - 1}.")
+            else:
+                names = tuple(map(str, arrays.get("label_names", ())))
+                Series(arrays["values"], arrays["lengths"], labels=arrays.get("labels"), label_names=names)
+        except errors.ArgumentError as problem:
+            raise errors.ArgumentError(f"{file} of {data.name} is not in order: {problem}") from problem
+
+
+def _characters(paths: Sequence[Path]) -> Compact:
+    found: list[Series] = []
+    for path in paths:
+        for name, content in entries(path, lambda name: name.endswith((".mat", ".ts")) and "__MACOSX" not in name):
+            found.append(
+                read_uci(content, name) if name.endswith(".mat") else read_ts(content.decode(errors="replace"), name)
+            )
+    if not found:
+        raise errors.ArgumentError(f"{_all(paths)} holds no trials of characters: no .mat and no .ts file.")
+    names = found[0].label_names
+    if any(series.label_names != names for series in found):
+        raise errors.ArgumentError(f"the files in {_all(paths)} name different classes.")
+    if names == tuple(str(number + 1) for number in range(len(LETTERS))):
+        names = tuple(LETTERS)
+    arrays: dict[str, Any] = {
+        "values": np.concatenate([series.values for series in found]).astype(np.float32),
+        "lengths": np.concatenate([series.lengths for series in found]).astype(np.int32),
+        "labels": np.concatenate([_labels(series) for series in found]).astype(np.int8),
+        "label_names": np.array(names),
+    }
+    return {characters.FILES[0]: arrays}
+
+
+def _labels(series: Series) -> np.ndarray:
+    assert series.labels is not None
+    return series.labels
+
+
+def _walker2d(paths: Sequence[Path]) -> Compact:
+    series = read_rollouts(paths)
+    return {walker2d.FILES[0]: {"values": series.values, "lengths": series.lengths.astype(np.int32)}}
+
+
+def _speech(version: int, paths: Sequence[Path]) -> Compact:
+    """Clips of exactly one second, by name, dealt out at random over three files."""
+    recordings = Recordings(paths, speech.WORDS, RATE)
+    names: list[str] = []
+    features: list[np.ndarray] = []
+    waiting: list[np.ndarray] = []
+    for clip in recordings:
+        if len(clip.samples) != RATE:
+            continue
+        names.append(clip.name)
+        waiting.append(clip.samples)
+        if len(waiting) == CLIPS_AT_ONCE:
+            features.append(_features(waiting))
+            waiting = []
+    if not names:
+        raise errors.ArgumentError(
+            f"{_all(paths)} holds no clips of one second of the words {', '.join(speech.WORDS)}."
+        )
+    if waiting:
+        features.append(_features(waiting))
+    values = np.concatenate(features)
+    labels = np.array([speech.WORDS.index(name.split("/")[0]) for name in names], np.int8)
+    split = recordings.official_split(names)
+    # By label and name first, so that the parts do not depend on the order in which an archive holds its files.
+    order = np.array(sorted(range(len(names)), key=lambda index: (labels[index], names[index])))
+    part_of = np.random.default_rng(0).permutation(len(names)) % speech.PARTS
+    made: Compact = {}
+    for part, file in enumerate(speech.files_of(version)):
+        chosen = order[part_of == part]
+        made[file] = {
+            "mfcc": values[chosen],
+            "labels": labels[chosen],
+            "official_split": split[chosen],
+            "names": np.array(names)[chosen],
+        }
+    return made
+
+
+def _features(clips: Sequence[np.ndarray]) -> np.ndarray:
+    return mfcc(np.stack(clips).astype(np.float32) / FULL_SCALE).astype(np.float16)
+
+
+def _all(paths: Sequence[Path]) -> str:
+    return ", ".join(map(str, paths))
+
+
+SPEECH_URL = "https://storage.googleapis.com/download.tensorflow.org/data/speech_commands_v0.0{version}.tar.gz"
+SPEECH_SHA256 = {
+    1: "743935421bb51cccdb6bdd152e04c5c70274e935c82119ad7faeec31780d811d",
+    2: "af14739ee7dc311471de98f5f9d2c9191b18aedfe957f4a6ff791c709868ff58",
+}
+
+DATASETS: dict[str, DataSet] = {
+    "characters": DataSet(
+        characters.NAME,
+        characters.FILES,
+        ("values", "lengths", "labels", "label_names"),
+        "https://archive.ics.uci.edu/static/public/175/character+trajectories.zip",
+        "5d2db017ef0d8cf0e65ed060c9e90399f78eb9f1e3cb63e22ca8c3ef4ba67d52",
+        "CC BY 4.0",
+        "UCI's zip or mixoutALL_shifted.mat, or UEA's CharacterTrajectories_TRAIN.ts and _TEST.ts",
+        _characters,
+    ),
+    "walker2d": DataSet(
+        walker2d.NAME,
+        walker2d.FILES,
+        ("values", "lengths"),
+        "https://people.csail.mit.edu/mlechner/datasets/walker.zip",
+        None,
+        "Apache-2.0",
+        "walker.zip of the ODE-LSTM benchmark, or a folder of rollouts (.npy)",
+        _walker2d,
+    ),
+    **{
+        speech.name_of(version): DataSet(
+            speech.name_of(version),
+            speech.files_of(version),
+            ("mfcc", "labels", "official_split", "names"),
+            SPEECH_URL.format(version=version),
+            SPEECH_SHA256[version],
+            "CC BY 4.0",
+            f"speech_commands_v0.0{version}.tar.gz, or its folder of WAV files",
+            partial(_speech, version),
+        )
+        for version in speech.VERSIONS
+    },
+}
+"""Every data set by its name in the cache."""
+
+
+def dataset(name: str, version: int | None = None) -> DataSet:
+    """A data set by the name of its task; `speech` comes in versions (1 by default).
+
+    >>> dataset("speech", 2).name
+    'speech-v2'
+    """
+    if name == "speech":
+        name = speech.name_of(1 if version is None else version)
+    elif version is not None and name in DATASETS:
+        raise errors.ArgumentError(f"{name} has no versions; only speech has (1 or 2).")
+    return DATASETS[errors.one_of("data set", name, [*DATASETS, "speech"])]

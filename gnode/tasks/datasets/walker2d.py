@@ -1,0 +1,112 @@
+"""Walker2D: predict the next state of a simulated walker from samples with gaps (Appendix G of the paper).
+
+The windows are those of the ODE-LSTM benchmark, draw for draw: rollouts are shuffled and split by one generator, samples
+are dropped by another, and windows of 64 kept samples are cut every 16.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from gnode import errors
+from gnode.tasks import cache
+from gnode.tasks.base import Task, Trials
+from gnode.tasks.filling import FILLS
+from gnode.tasks.filling import fill as fill_missing
+from gnode.tasks.formats.npz import read_npz
+from gnode.tasks.preparation import time_stamps
+from gnode.tasks.series import OnGrid, Series
+
+NAME, FILES = "walker2d", ("walker2d_rollouts.npz",)
+SPLIT_SEED, DROP_SEED = 125487, 891374
+TEST_SHARE, VALIDATION_SHARE = 0.15, 0.10
+DROPPED = 0.1
+WINDOW, STRIDE = 64, 16
+STEP = 1.0
+"""The paper takes a bin to be one second long."""
+
+
+def walker2d(*, fill: str = "natural", timestamp: str = "relative", key: int = 0) -> Task:
+    """Predict the walker's next state: 12,893 windows of 84 bins, of which one in ten is missing.
+
+    A window's 64 kept samples are laid on a regular grid; missing bins are filled in the inputs and do not count in the
+    loss. The target of a kept sample is the rollout's very next state, kept or not. The input is the time stamp and the
+    17 channels as they are.
+
+    **Arguments:** `fill`, one of `gnode.tasks.FILLS`: the paper's "natural" spline looks ahead in time, "hold" does not;
+    `timestamp`: "relative" (bin / 84), "seconds" or "none"; `key`, a whole number that is added to the seeds of split and
+    gaps: 0 gives the published windows.
+
+    **Returns:** a `Task`, masked mean squared error.
+    """
+    key = errors.whole("key", key, at_least=0)
+    errors.one_of("fill", fill, FILLS)
+    made = {part: _trials(grid, fill, timestamp) for part, grid in windows_with_gaps(key).items()}
+    return Task(
+        name=NAME,
+        train=made["train"],
+        validation=made["validation"],
+        test=made["test"],
+        outputs=made["train"].targets.shape[2],
+        options={"fill": fill, "timestamp": timestamp, "key": key},
+    )
+
+
+def windows_with_gaps(key: int = 0) -> dict[str, OnGrid]:
+    """The windows of each part on a regular grid, NaN where a sample was dropped."""
+    rollouts = read_rollouts()
+    parts = split_rollouts(len(rollouts), key)
+    dropping = np.random.RandomState(DROP_SEED + key)  # numpy's old generator: that of the published windows
+    windows = {part: cut_windows([rollouts[index] for index in parts[part]], dropping) for part in parts}
+    bins = max(series.bins(STEP) for series in windows.values())
+    return {part: series.on_grid(STEP, bins) for part, series in windows.items()}
+
+
+def read_rollouts() -> list[Float[np.ndarray, "time channels"]]:
+    """The simulated rollouts in the order of their file names."""
+    (path,) = cache.need(NAME, FILES)
+    stored = read_npz(path, ("values", "lengths"), what="data set")
+    return np.split(stored["values"], np.cumsum(stored["lengths"])[:-1])
+
+
+def split_rollouts(count: int, key: int = 0) -> dict[str, list[int]]:
+    """Which rollouts train, validate and test. The order is also that in which samples are dropped."""
+    order = list(range(count))
+    np.random.RandomState(SPLIT_SEED + key).shuffle(order)
+    tested, validated = int(TEST_SHARE * count), int(VALIDATION_SHARE * count)
+    return {
+        "train": order[tested + validated :],
+        "validation": order[tested : tested + validated],
+        "test": order[:tested],
+    }
+
+
+def cut_windows(rollouts: Sequence[np.ndarray], dropping: np.random.RandomState) -> Series:
+    """Windows of 64 kept samples with their places in the rollout as times, and the next states as targets."""
+    values, targets, times = [], [], []
+    for rollout in rollouts:
+        kept = np.flatnonzero(_kept(len(rollout) - 1, dropping))
+        for start in range(0, len(kept) - WINDOW, STRIDE):
+            chosen = kept[start : start + WINDOW]
+            values.append(rollout[chosen])
+            targets.append(rollout[chosen + 1])
+            times.append(chosen * STEP)
+    if not values:
+        raise errors.ArgumentError(
+            f"no rollout of a part of {NAME} holds more than {WINDOW} kept samples, so there is no window to cut."
+        )
+    return Series.of(values, times, targets=targets)
+
+
+def _kept(samples: int, dropping: np.random.RandomState) -> Bool[np.ndarray, " samples"]:
+    return dropping.rand(samples) < 1 - DROPPED  # not "> DROPPED": that is another draw than the published one
+
+
+def _trials(grid: OnGrid, fill: str, timestamp: str) -> Trials:
+    trials, bins, _ = grid.values.shape
+    values = fill_missing(grid.values, fill)
+    inputs = np.concatenate([time_stamps(trials, bins, STEP, timestamp), values], axis=2, dtype=np.float32)
+    assert grid.targets is not None
+    assert grid.target_mask is not None
+    return Trials(inputs, grid.targets, STEP, mask=grid.target_mask, lengths=grid.lengths)

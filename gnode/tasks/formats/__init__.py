@@ -1,0 +1,1 @@
+"""Files as others made them: one reader for each format."""

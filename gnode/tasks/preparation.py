@@ -1,0 +1,113 @@
+"""From series to a network's input: standardised on training data, with a time stamp, split by class."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from gnode import errors
+from gnode.types import Key, numpy_generator
+
+CHUNK = 256
+"""Trials that are worked on at a time, so that a large data set is not held twice in double precision."""
+
+STAMPS = ("relative", "seconds", "none")
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """Mean and standard deviation of each channel: x becomes (x - mean) / deviation."""
+
+    mean: Float[np.ndarray, " channels"]
+    deviation: Float[np.ndarray, " channels"]
+
+    @classmethod
+    def of(cls, values: Float[np.ndarray, "trials bins channels"]) -> "Scale":
+        """Of the observed values of (training) trials. A channel that never changes, or was never seen, is only shifted.
+
+        >>> Scale.of(np.array([[[1.0], [3.0], [np.nan]]])).mean.tolist()
+        [2.0]
+        """
+        counts, sums = np.zeros(values.shape[2]), np.zeros(values.shape[2])
+        for part in _chunks(values):
+            counts += np.sum(~np.isnan(part), axis=(0, 1))
+            sums += np.nansum(part, axis=(0, 1), dtype=np.float64)
+        mean = sums / np.maximum(counts, 1)
+        squares = np.zeros(values.shape[2])
+        for part in _chunks(values):
+            squares += np.nansum((part - mean) ** 2, axis=(0, 1))
+        deviation = np.sqrt(squares / np.maximum(counts, 1))
+        return cls(mean, np.where(deviation > 0, deviation, 1.0))
+
+    def apply(self, values: Float[np.ndarray, "trials bins channels"]) -> Float[np.ndarray, "trials bins channels"]:
+        """Standardises in place, and returns the same array."""
+        for part in _chunks(values):
+            part[...] = (part - self.mean) / self.deviation
+        return values
+
+
+def _chunks(values: np.ndarray) -> list[np.ndarray]:
+    return [values[start : start + CHUNK] for start in range(0, len(values), CHUNK)]
+
+
+def time_stamps(trials: int, bins: int, step: float = 1.0, how: str = "relative") -> np.ndarray:
+    """The time of each bin as a channel: divided by the length of a trial ("relative"), in "seconds", or "none" at all.
+
+    >>> time_stamps(1, 4)[0, :, 0].tolist()
+    [0.0, 0.25, 0.5, 0.75]
+    """
+    errors.one_of("timestamp", how, STAMPS)
+    if how == "none":
+        return np.zeros((trials, bins, 0), np.float32)
+    stamps = np.arange(bins, dtype=np.float32) * (step if how == "seconds" else 1 / bins)
+    return np.broadcast_to(stamps[:, None], (trials, bins, 1))
+
+
+def observation_counts(observed: Bool[np.ndarray, "trials bins channels"]) -> Float[np.ndarray, "trials bins channels"]:
+    """How often each channel was observed so far (this bin included), divided by the number of bins. Causal.
+
+    >>> observation_counts(np.array([[[True], [False], [True], [False]]]))[0, :, 0].tolist()
+    [0.25, 0.25, 0.5, 0.5]
+    """
+    return (np.cumsum(observed, axis=1) / observed.shape[1]).astype(np.float32)
+
+
+def stratified_split(
+    labels: Int[np.ndarray, " trials"], shares: Sequence[float] = (0.7, 0.15, 0.15), key: Key | int = 0
+) -> list[Int[np.ndarray, " part"]]:
+    """The trials in random parts, in each of which every class has (to rounding) the same share.
+
+    Trials are put in an order by class, random within each. Going through it, the next trial goes to the part that is
+    furthest behind its share. So the sizes are `shares` of all trials to rounding, and so are those of each class.
+
+    **Arguments:** `labels`, a class per trial (all equal for a plain random split); `shares`, which add up to 1; `key`.
+
+    **Returns:** for each part the trials in it, in rising order.
+
+    >>> [len(part) for part in stratified_split(np.arange(100) % 5)]
+    [70, 15, 15]
+    """
+    labels = np.asarray(labels)
+    wanted = np.asarray([errors.not_negative("share", share) for share in shares])
+    if abs(wanted.sum() - 1) > 1e-9:
+        raise errors.ArgumentError(f"shares are {tuple(shares)}, but must add up to 1.")
+    sizes = _rounded(wanted * len(labels), len(labels))
+    order = numpy_generator(key).permutation(len(labels))
+    order = order[np.argsort(labels[order], kind="stable")]
+    part_of = np.empty(len(labels), np.int64)
+    given = np.zeros(len(sizes))
+    for done, trial in enumerate(order, start=1):
+        behind = np.where(given < sizes, sizes * (done / len(labels)) - given, -np.inf)
+        part = int(np.argmax(behind))
+        part_of[trial] = part
+        given[part] += 1
+    return [np.flatnonzero(part_of == part) for part in range(len(sizes))]
+
+
+def _rounded(sizes: Float[np.ndarray, " parts"], total: int) -> Int[np.ndarray, " parts"]:
+    """Whole numbers next to `sizes` that add up to `total`: the largest fractions are rounded up."""
+    whole = np.floor(sizes + 1e-9).astype(np.int64)
+    fractions = sizes - whole
+    whole[np.argsort(-fractions, kind="stable")[: total - whole.sum()]] += 1
+    return whole

@@ -1,0 +1,250 @@
+"""Time series as they come: irregular times, unequal lengths, missing values."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Num
+
+from gnode import errors
+
+SAME_BIN = 1e-6
+"""A sample this close (in bins) below the edge of a bin belongs to that bin: times carry rounding errors."""
+
+
+@dataclasses.dataclass(frozen=True)
+class OnGrid:
+    """Series on regular bins; trials that end early are missing from there on.
+
+    `values` hold NaN where nothing was observed; `samples` counts the samples that fell into a bin; `lengths` are the bins
+    up to each trial's last sample. `targets` count where `target_mask` is True.
+    """
+
+    values: Float[np.ndarray, "trials bins channels"]
+    samples: Int[np.ndarray, "trials bins"]
+    lengths: Int[np.ndarray, " trials"]
+    targets: Float[np.ndarray, "trials bins outputs"] | None = None
+    target_mask: Bool[np.ndarray, "trials bins"] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Series:
+    """A set of trials, end to end.
+
+    - `values`: samples x channels of all trials, one trial after the other; NaN is a missing value.
+    - `lengths`: the number of samples of each trial.
+    - `times`: of every sample, in seconds; they increase within a trial. 0, 1, 2, ... in each trial if not given.
+    - `labels`: a class per trial, with `label_names`; or
+    - `targets`: samples x outputs, of which those count where `target_mask` is True (all that are not NaN, if not given).
+
+    >>> two = Series.of([[[1.0], [2.0]], [[3.0]]], labels=[0, 1], label_names=("a", "b"))
+    >>> len(two), two.channels, two.lengths.tolist()
+    (2, 1, [2, 1])
+    """
+
+    values: np.ndarray
+    lengths: np.ndarray
+    times: Any = None
+    labels: np.ndarray | None = None
+    label_names: tuple[str, ...] = ()
+    targets: np.ndarray | None = None
+    target_mask: np.ndarray | None = None
+
+    def __post_init__(self):
+        values = np.asarray(self.values)
+        values = values if np.issubdtype(values.dtype, np.floating) else values.astype(np.float32)
+        lengths = np.asarray(self.lengths)
+        if values.ndim != 2 or 0 in values.shape:
+            raise errors.ArgumentError(
+                f"values has shape {values.shape}, but must be (samples, channels), none of them 0."
+            )
+        if lengths.ndim != 1 or not np.issubdtype(lengths.dtype, np.integer) or lengths.min(initial=1) < 1:
+            raise errors.ArgumentError("lengths must hold a whole number of at least 1 for each trial.")
+        if lengths.sum() != len(values):
+            raise errors.ArgumentError(f"lengths add up to {lengths.sum()} samples, but values hold {len(values)}.")
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "lengths", lengths.astype(np.int64))
+        starts = self.starts
+        _check_values(values, starts)
+        times = self._position.astype(np.float64) if self.times is None else np.asarray(self.times, np.float64)
+        _check_times(times, starts, len(values))
+        object.__setattr__(self, "times", times)
+        self._check_labels()
+        self._check_targets()
+
+    @classmethod
+    def of(cls, trials: Sequence[Any], times: Sequence[Any] | None = None, **others: Any) -> "Series":
+        """From a list of arrays (samples x channels), one per trial, with a list of their times.
+
+        `others` are the fields of the class; `targets` and `target_mask` are lists too.
+        """
+        arrays = [np.asarray(trial) for trial in trials]
+        widths = {array.shape[1:] for array in arrays}
+        if not arrays or len(widths) != 1 or len(next(iter(widths))) != 1:
+            raise errors.ArgumentError(
+                f"trials must be arrays (samples, channels) with the same channels, but have shapes "
+                f"{sorted({array.shape for array in arrays})[:4]}."
+            )
+        for name, given in (("times", times), *((name, others.get(name)) for name in ("targets", "target_mask"))):
+            if given is None:
+                continue
+            if [len(part) for part in given] != [len(array) for array in arrays]:
+                raise errors.ArgumentError(f"{name} must hold as many samples as each trial has.")
+            if name != "times":
+                others[name] = np.concatenate([np.asarray(part) for part in given])
+        joined = None if times is None else np.concatenate([np.asarray(part, np.float64) for part in times])
+        return cls(np.concatenate(arrays), np.array([len(array) for array in arrays]), joined, **others)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def channels(self) -> int:
+        """The number of channels."""
+        return self.values.shape[1]
+
+    @property
+    def starts(self) -> Int[np.ndarray, " trials"]:
+        """The place of each trial's first sample."""
+        return np.concatenate([[0], np.cumsum(self.lengths)[:-1]])
+
+    @property
+    def missing_share(self) -> float:
+        """The share of values that are missing."""
+        return float(np.mean(np.isnan(self.values)))
+
+    @property
+    def _position(self) -> Int[np.ndarray, " samples"]:
+        return np.arange(len(self.values)) - np.repeat(self.starts, self.lengths)
+
+    @property
+    def elapsed(self) -> Float[np.ndarray, " samples"]:
+        """The time of every sample since its trial's first."""
+        return self.times - np.repeat(self.times[self.starts], self.lengths)
+
+    def trial(self, index: int) -> tuple[Float[np.ndarray, " samples"], Float[np.ndarray, "samples channels"]]:
+        """Times and values of one trial."""
+        chosen = slice(self.starts[index], self.starts[index] + self.lengths[index])
+        return self.times[chosen], self.values[chosen]
+
+    def bins(self, step: float) -> int:
+        """How many bins of `step` seconds the longest trial takes."""
+        return int(self._bin(step).max()) + 1
+
+    def _bin(self, step: float) -> Int[np.ndarray, " samples"]:
+        return np.floor(self.elapsed / errors.positive("step", step) + SAME_BIN).astype(np.int64)
+
+    def on_grid(self, step: float = 1.0, bins: int | None = None) -> OnGrid:
+        """The same trials on regular bins of `step` seconds, each from its own first sample.
+
+        Bin k holds what was observed from k * step up to (k + 1) * step after that. Where several samples fall into one
+        bin, each channel keeps the last value observed. `bins` has to hold the longest trial; that many by default.
+
+        >>> Series.of([[[1.0], [2.0]]], times=[[0.0, 2.5]]).on_grid().values[0, :, 0].tolist()
+        [1.0, nan, 2.0]
+        """
+        place = self._bin(step)
+        needed = int(place.max()) + 1
+        bins = needed if bins is None else errors.whole("bins", bins)
+        if bins < needed:
+            raise errors.ArgumentError(f"bins is {bins}, but the longest trial takes {needed} bins of {step:g} s.")
+        trial = np.repeat(np.arange(len(self)), self.lengths)
+        shape = (len(self), bins)
+        values = np.full((*shape, self.channels), np.nan, self.values.dtype)
+        flat = trial * bins + place
+        if np.all(np.diff(flat) > 0):  # one sample a bin
+            values.reshape(-1, self.channels)[flat] = self.values
+        else:
+            for channel in range(self.channels):
+                seen = ~np.isnan(self.values[:, channel])  # assignment in order of time: the last one stays
+                values[trial[seen], place[seen], channel] = self.values[seen, channel]
+        samples = np.bincount(flat, minlength=shape[0] * bins).reshape(shape)
+        lengths = place[self.starts + self.lengths - 1] + 1
+        if self.targets is None or self.target_mask is None:
+            return OnGrid(values, samples, lengths)
+        targets = np.zeros((*shape, self.targets.shape[1]), self.targets.dtype)
+        mask = np.zeros(shape, bool)
+        counted = self.target_mask
+        targets.reshape(-1, targets.shape[2])[flat[counted]] = self.targets[counted]
+        mask.reshape(-1)[flat[counted]] = True
+        return OnGrid(values, samples, lengths, targets, mask)
+
+    def _check_labels(self) -> None:
+        if self.labels is None:
+            return
+        labels = np.asarray(self.labels)
+        if labels.shape != (len(self),):
+            raise errors.ArgumentError(
+                f"labels have shape {labels.shape}, but must be ({len(self)},), one for each trial."
+            )
+        if not np.issubdtype(labels.dtype, np.integer):
+            raise errors.ArgumentError("labels must be whole numbers; give their names as label_names.")
+        names = tuple(str(name) for name in self.label_names) or tuple(str(n) for n in range(int(labels.max()) + 1))
+        wrong = np.flatnonzero((labels < 0) | (labels >= len(names)))
+        if wrong.size:
+            raise errors.ArgumentError(
+                f"label of trial {wrong[0]} is {labels[wrong[0]]}, but there are {len(names)} label names "
+                f"(0 to {len(names) - 1})."
+            )
+        object.__setattr__(self, "labels", labels.astype(np.int32))
+        object.__setattr__(self, "label_names", names)
+
+    def _check_targets(self) -> None:
+        if self.targets is None:
+            return
+        targets = np.asarray(self.targets)
+        if targets.ndim != 2 or len(targets) != len(self.values):
+            raise errors.ArgumentError(
+                f"targets have shape {targets.shape}, but must be ({len(self.values)}, outputs), one row per sample."
+            )
+        known = np.isfinite(targets).all(axis=1)
+        mask = known if self.target_mask is None else np.asarray(self.target_mask, bool)
+        if mask.shape != known.shape:
+            raise errors.ArgumentError(f"target_mask has shape {mask.shape}, but must be {known.shape}.")
+        if np.any(mask & ~known):
+            trial, sample = _where(int(np.argmax(mask & ~known)), self.starts)
+            raise errors.ArgumentError(f"the target of trial {trial}, sample {sample} is missing, but is to count.")
+        object.__setattr__(self, "targets", targets)
+        object.__setattr__(self, "target_mask", mask)
+
+
+def _where(row: int, starts: Num[np.ndarray, " trials"]) -> tuple[int, int]:
+    """Trial and sample of a row of the end-to-end arrays."""
+    trial = int(np.searchsorted(starts, row, side="right")) - 1
+    return trial, row - int(starts[trial])
+
+
+def _check_values(values: np.ndarray, starts: np.ndarray) -> None:
+    infinite = np.isinf(values)
+    if infinite.any():
+        row, channel = np.argwhere(infinite)[0]
+        trial, sample = _where(int(row), starts)
+        raise errors.ArgumentError(
+            f"values hold {values[row, channel]} at trial {trial}, sample {sample}, channel {channel}; "
+            f"write NaN for a missing value."
+        )
+    observed = np.logical_or.reduceat(~np.isnan(values).all(axis=1), starts)
+    if not observed.all():
+        raise errors.ArgumentError(
+            f"trial {int(np.argmin(observed))} holds no value at all (all NaN; {int((~observed).sum())} such trials); "
+            f"leave it out."
+        )
+
+
+def _check_times(times: np.ndarray, starts: np.ndarray, samples: int) -> None:
+    if times.shape != (samples,):
+        raise errors.ArgumentError(f"times have shape {times.shape}, but must be ({samples},), one for each sample.")
+    if not np.all(np.isfinite(times)):
+        trial, sample = _where(int(np.argmin(np.isfinite(times))), starts)
+        raise errors.ArgumentError(f"the time of trial {trial}, sample {sample} is not a number.")
+    steps = np.diff(times)
+    steps[starts[1:] - 1] = np.inf  # from one trial to the next
+    if np.any(steps <= 0):
+        row = int(np.argmax(steps <= 0)) + 1
+        trial, sample = _where(row, starts)
+        how = "goes backwards" if steps[row - 1] < 0 else "stands still"
+        raise errors.ArgumentError(
+            f"time {how} in trial {trial} at sample {sample} ({times[row]:g} s after {times[row - 1]:g} s); "
+            f"times must increase within a trial."
+        )

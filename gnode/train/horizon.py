@@ -1,0 +1,68 @@
+"""How far ahead a network that predicts the next state can see when it has to go on from its own predictions."""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from gnode import errors
+from gnode.network import Network
+from gnode.tasks import Trials
+
+
+class HorizonError(NamedTuple):
+    """Mean squared errors 1, 2, ... bins ahead; NaN where no trial has a sample to compare with."""
+
+    network: Float[np.ndarray, " horizon"]
+    last_value: Float[np.ndarray, " horizon"]
+    """Of predicting that nothing changes any more."""
+
+
+def error_by_horizon(net: Network, trials: Trials, *, warm_up: int) -> HorizonError:
+    """The error of predictions further and further ahead.
+
+    The network sees the trials' first `warm_up` bins. From then on its own output takes the place of the observed
+    channels, which are the last inputs, as many as there are outputs; inputs before them (a time stamp) go on as they are.
+    One bin ahead is what the network was trained for. Inputs that were filled by a spline have seen what comes after them,
+    so that a warm-up that ends in a gap knows a little of the future; `fill="hold"` does not.
+    """
+    if not 1 <= warm_up < trials.bins:
+        raise errors.ArgumentError(f"warm_up is {warm_up}, but must be from 1 to {trials.bins - 1} (bins of a trial).")
+    outputs = net.outputs
+    given = trials.inputs.shape[2] - outputs
+    if given < 0 or trials.targets.ndim != 3:
+        raise errors.ArgumentError(
+            f"the task must predict its own inputs, but it has {trials.inputs.shape[2]} inputs and {outputs} outputs."
+        )
+    dt = np.broadcast_to(np.float32(trials.dt), trials.inputs.shape[:2])
+    predicted = np.asarray(_go_on(net, jnp.asarray(trials.inputs), jnp.asarray(dt), warm_up, given))
+    targets, mask = trials.targets[:, warm_up - 1 :], trials.mask[:, warm_up - 1 :, None]
+    last = trials.inputs[:, warm_up - 1 : warm_up, given:]
+
+    def mean_squared(guess: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            return np.sum(mask * (guess - targets) ** 2, axis=(0, 2)) / (np.sum(mask, axis=(0, 2)) * outputs)
+
+    return HorizonError(mean_squared(predicted), mean_squared(np.broadcast_to(last, targets.shape)))
+
+
+@eqx.filter_jit
+def _go_on(
+    net: Network, xs: Float[Array, "trials time inputs"], dt: Float[Array, "trials time"], warm_up: int, given: int
+) -> Float[Array, "trials horizon outputs"]:
+    seen = net.batch(xs[:, :warm_up], dt[:, :warm_up])
+
+    def step(carry: tuple[Array, Array], bin: tuple[Array, Array]) -> tuple[tuple[Array, Array], Array]:
+        h, y = carry
+        known, length = bin
+        h = jax.vmap(net.step)(h, jnp.concatenate([known, y], axis=-1), length)
+        y = net.read(h)
+        return (h, y), y
+
+    start = (seen.states[:, -1], seen.outputs[:, -1])
+    later = (jnp.swapaxes(xs[:, warm_up:, :given], 0, 1), dt[:, warm_up:].T)
+    ahead = jax.lax.scan(step, start, later)[1]
+    return jnp.concatenate([seen.outputs[:, -1:], jnp.swapaxes(ahead, 0, 1)], axis=1)

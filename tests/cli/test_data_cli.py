@@ -1,0 +1,129 @@
+"""gnode data, and training on a file of one's own, as a person meets them."""
+
+import http.server
+import re
+import subprocess
+import sys
+import threading
+from functools import partial
+
+import numpy as np
+import pytest
+import small_data
+
+from gnode import train
+from gnode.cli import main
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("GNODE_DATA", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "cache"
+
+
+def said(words, capsys):
+    """What a command prints, in one line; it must end well."""
+    with pytest.raises(SystemExit) as ended:
+        main(words.split())
+    captured = capsys.readouterr()
+    assert ended.value.code == 0, captured.err
+    return " ".join(captured.out.split())
+
+
+def test_add_list_and_check(cache, tmp_path, capsys):
+    folder = small_data.write_rollouts(tmp_path / "walker", small_data.rollouts())
+    assert "walker2d is in" in said(f"data add walker2d {folder}", capsys)
+    listed = said("data list", capsys)
+    assert "walker2d" in listed
+    assert "speech-v2 │ no" in listed
+    told = said("data check walker2d --out pictures", capsys)
+    assert "18 inputs, 17 outputs" in told
+    carried = float(re.search(r"last value carried forward: (\S+)", told)[1])
+    assert carried == pytest.approx(1.0, abs=0.05)  # the small rollouts take steps of variance 1
+    assert (tmp_path / "pictures" / "walker2d-trials.png").stat().st_size > 10_000
+
+
+def test_check_counts_classes_and_train(cache, tmp_path, capsys):
+    mat = small_data.write_uci_mat(tmp_path / "mixoutALL_shifted.mat", *small_data.letters())
+    said(f"data add characters {mat}", capsys)
+    told = said("data check characters", capsys)
+    assert "160 trials (112 training, 24 validation, 24 test)" in told
+    assert "│ a │ 6 │" in told or "│ a │ 5 │" in told
+    assert (tmp_path / "data-check" / "characters-classes.png").stat().st_size > 5_000
+    short = "--model gru --state 4 --epochs 1 --dropped 0.5 --fill hold --counts yes --out run"
+    assert "best validation loss" in said(f"train characters {short}", capsys)
+    task = train.load("run").task
+    assert (task.inputs, task.options["fill"], task.options["dropped"]) == (7, "hold", 0.5)
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *words):
+        pass
+
+
+def test_get_downloads_once(cache, tmp_path, capsys):
+    folder = small_data.write_rollouts(tmp_path / "site" / "walker", small_data.rollouts())
+    small_data.zip_folder(folder, tmp_path / "site" / "walker.zip")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path / "site")))
+    server.block_on_close = False
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    try:
+        command = f"data get walker2d --url http://127.0.0.1:{server.server_port}/walker.zip"
+        assert "walker2d is in" in said(command, capsys)
+        with pytest.raises(SystemExit) as ended:
+            main(command.split())
+        assert ended.value.code == 2
+        assert "--replace puts a new one" in capsys.readouterr().err
+        assert "walker2d is in" in said(f"{command} --replace", capsys)
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("data get walkers", "Did you mean 'walker2d'?"),
+        ("data check characters", "gnode data get characters"),
+        ("data add speech nowhere --version 2", "nowhere does not exist"),
+        ("data get characters --version 2", "has no versions"),
+        ("data get walker2d --url ftp://x/y.zip", "must begin with https"),
+        ("train walker2d", "gnode data add walker2d PATH"),
+        ("train speech --version 2", "gnode data get speech --version 2"),
+        ("train mine.csv --dt 0.1", "mine.csv has 'x1' in row 3, column 'x', which is not a number"),
+        ("train gap.csv --dt 0.1 --validation 0.5", "a missing value (NaN) needs a fill: hold, linear or natural"),
+    ],
+)
+def test_bad_input_to_data_is_one_sentence_and_status_2(words, sentence, cache, tmp_path, capsys):
+    (tmp_path / "mine.csv").write_text("trial,label,x\n1,a,1\n2,b,x1\n")
+    (tmp_path / "gap.csv").write_text("trial,label,x,y\n1,a,1,1\n2,b,,1\n")
+    with pytest.raises(SystemExit) as ended:
+        main(words.split())
+    told = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert sentence in told
+    assert len(told.strip().splitlines()) == 1
+    assert not cache.exists() or not list(cache.iterdir())
+
+
+def test_from_a_csv_file_to_a_trained_network(cache, tmp_path):
+    """In processes of their own: what docs/data.md tells a reader to do, in short."""
+    rng = np.random.default_rng(0)
+    lines = ["trial,time,x,y"]
+    for trial in range(30):
+        times = np.cumsum(rng.uniform(0.05, 0.15, 20))
+        x = rng.normal(size=20)
+        y = np.cumsum(x) * 0.1
+        lines += [f"{trial},{t:.4f},{'' if rng.random() < 0.2 else f'{a:.4f}'},{b:.4f}" for t, a, b in zip(times, x, y)]
+    (tmp_path / "mine.csv").write_text("\n".join(lines))
+    options = "--target-columns y --dt 0.1 --fill hold --standardise yes --test 0.1 --model gnode --state 2 --widths 8"
+    command = f"train mine.csv {options} --epochs 2 --out run"
+    done = subprocess.run(
+        [sys.executable, "-m", "gnode", *command.split()], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    run = train.load(tmp_path / "run")
+    assert run.task.inputs == 1
+    assert len(run.task.test) == 3
+    assert np.isfinite(run.evaluate(run.task.test)["loss"])

@@ -1,0 +1,77 @@
+"""The registry: 24 artefacts that say what they are, and plans that agree with each other."""
+
+import pytest
+
+from gnode.errors import ArgumentError
+from gnode.experiments import registry
+from gnode.experiments.artefact import SCALES
+from gnode.experiments.artefacts import table1, table_characters, table_fixed_points
+from gnode.train import Grid
+
+ARTEFACTS = registry.all_artefacts()
+
+
+def test_there_are_15_figures_6_tables_and_3_claims():
+    assert [sum(of.kind == kind for of in ARTEFACTS) for kind in ("figure", "table", "claim")] == [15, 6, 3]
+    assert len({of.name for of in ARTEFACTS}) == 24
+    assert tuple(of.name for of in ARTEFACTS) == registry.NAMES
+
+
+@pytest.mark.parametrize("of", ARTEFACTS, ids=lambda of: of.name)
+def test_each_says_what_it_shows_its_command_its_cost_and_what_was_published(of):
+    assert "Shows:" in of.about
+    assert f"Command: gnode reproduce {of.name} --scale paper" in of.about
+    assert "Cost" in of.about
+    assert "Published" in of.about
+    assert {"smoke", "paper"} <= set(of.scales) <= set(SCALES)
+    assert all(of.scales.values())
+
+
+@pytest.mark.parametrize(
+    ("module", "published"),
+    [
+        (table1, [value for row in (*table1.WALKER.values(), *table1.SPEECH.values()) for value, _ in row]),
+        (table_characters, [value for row in table_characters.PUBLISHED.values() for value, _ in row]),
+        (
+            table_fixed_points,
+            [v for rows in table_fixed_points.PUBLISHED.values() for row in rows.values() for v in row],
+        ),
+    ],
+)
+def test_the_published_numbers_in_words_and_in_code_agree(module, published):
+    assert all(f"{value:.3f}" in module.__doc__ for value in published)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_plans_are_grids_and_a_name_means_one_sweep(scale):
+    """Artefacts share a sweep by its name, so two of them must not mean different ones by it."""
+    seen = {}
+    for of in ARTEFACTS:
+        for plan in of.plans(scale) if scale in of.scales else []:
+            members = Grid.over(plan.task, **plan.settings).members  # a wrong setting is an error here
+            assert members
+            if scale == "smoke":
+                assert len(members) <= 60
+            assert seen.setdefault(plan.name, members) == members, plan.name
+
+
+def test_the_paper_scale_is_the_papers():
+    plans = {plan.name: plan for of in ARTEFACTS for plan in of.plans("paper")}
+    flip_flop = Grid.over(plans["variable-n6"].task, **plans["variable-n6"].settings).members
+    assert len(flip_flop) == 5 * 27 * 3
+    assert {own["epochs"] for own in flip_flop} == {600}
+    assert all(own.get("widths", (100, 100, 100)) == (100, 100, 100) for own in flip_flop)
+    square = Grid.over(plans["two-bit-square"].task, **plans["two-bit-square"].settings).members
+    assert all(own.get("widths", (316, 316)) == (316, 316) and own["epochs"] == 200 for own in square)
+    noise = Grid.over("ou", **plans["ou-h316-l1"].settings).members
+    assert {own["epochs"] for own in noise} == {2000}
+    assert {own["tau"] for own in noise} >= {1.0, 10.0, 30.0, 100.0}
+    assert len({(own["lr"], own["weight_decay"]) for own in noise}) == 9
+    walker = Grid.over("walker2d", **plans["walker2d-n32"].settings).members
+    assert {own["epochs"] for own in walker} == {700}
+    assert all(own["bias_std"] ** 2 == pytest.approx(1e-6) for own in walker)
+
+
+def test_an_unknown_name_is_answered_with_the_nearest():
+    with pytest.raises(ArgumentError, match="Did you mean 'fig1'"):
+        registry.artefact("figg1")

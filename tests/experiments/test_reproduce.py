@@ -1,0 +1,156 @@
+"""Making artefacts: files, determinism, reuse, refusals, and the page. Smoke scale of the cheapest."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gnode.errors import ArgumentError, StoreError
+from gnode.experiments import choice, collect, noise, results
+from gnode.experiments.artefact import SCALES
+from gnode.experiments.registry import NAMES, artefact
+from gnode.experiments.reproduce import missing_data, need_data, reproduce
+from gnode.expressivity import Expressivity, train_or_resume
+from gnode.expressivity.measure import Point
+from gnode.train import program
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    out = tmp_path_factory.mktemp("reproduce")
+    for name in ("annulus-generalisation", "capacity", "critical-depth"):
+        reproduce(name, out)
+    return out
+
+
+def test_files(folder):
+    for name in ("capacity.json", "capacity.md", "capacity-a.png", "capacity-a.pdf", "annulus-generalisation.json"):
+        assert (folder / name).stat().st_size > 0
+    content = json.loads((folder / "annulus-generalisation.json").read_text())
+    assert content["scale"] == "smoke"
+    assert content["command"] == "gnode reproduce annulus-generalisation --scale smoke"
+    assert set(content["sweeps"]) == {"two-bit-annulus"}
+    assert [number["published"] for number in content["numbers"]] == ["0.028", "0.005", None, "0.490"]
+    assert all(number["seeds"] == 2 for number in content["numbers"])
+    assert content["checks"][0]["holds"] in (True, False)
+    assert set(content["run"]) == {"date", "seconds", "devices", "commit", "versions"}
+    assert "| the paper's claim |" in (folder / "capacity.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["annulus-generalisation", "capacity"])
+def test_twice_the_same_json_but_for_the_section_run(folder, tmp_path, name):
+    """Trained anew in another folder: every number is the same to the last bit."""
+    again = json.loads(reproduce(name, tmp_path).read_text())
+    first = json.loads((folder / f"{name}.json").read_text())
+    assert results.compared(again) == results.compared(first)
+    assert "run" in again
+    assert "run" not in results.compared(again)
+
+
+def test_a_sweep_is_trained_once_and_shared(folder):
+    """gate-and-residual would need more; the annulus network of the same folder is found there."""
+    sweep = folder / "sweeps" / "two-bit-annulus-smoke"
+    before = {path: path.stat().st_mtime_ns for path in sorted(sweep.rglob("weights.npz"))}
+    traces = program.traces()
+    reproduce("annulus-generalisation", folder)
+    assert program.traces() == traces
+    assert {path: path.stat().st_mtime_ns for path in sorted(sweep.rglob("weights.npz"))} == before
+
+
+def test_a_smaller_scale_does_not_replace_a_larger_one(folder, tmp_path):
+    content = json.loads((folder / "capacity.json").read_text()) | {"scale": "paper"}
+    (tmp_path / "capacity.json").write_text(json.dumps(content))
+    with pytest.raises(StoreError, match="holds a result at paper scale"):
+        reproduce("capacity", tmp_path)
+    results.refuse_smaller(tmp_path / "capacity.json", "paper")
+
+
+def test_a_sweep_folder_with_other_settings_is_refused(tmp_path):
+    other = {"trials": 8, "bins": 6, "epochs": 1, "widths": (4,), "state": 2}
+    train_or_resume("flipflop-annulus", tmp_path / "sweeps" / "two-bit-annulus-smoke", **other)
+    with pytest.raises(StoreError, match="other settings"):
+        reproduce("annulus-generalisation", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "sentence"),
+    [
+        ("fig9", {}, "artefact is 'fig9'"),
+        ("capacity", {"scale": "huge"}, "scale of capacity is 'huge'"),
+        ("capacity", {"scale": "reduced"}, "must be one of: smoke, paper"),
+        ("fig1", {"only": ["variable-n6"]}, "fig1 needs all of its sweeps"),
+        ("fig1", {"only": ["variable-n7"]}, "Did you mean 'variable-n6'"),
+    ],
+)
+def test_bad_input(name, options, sentence, tmp_path):
+    with pytest.raises(ArgumentError, match=sentence):
+        reproduce(name, tmp_path, **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_missing_data_are_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setenv("GNODE_DATA", str(tmp_path / "nothing"))
+    assert missing_data(artefact("table1")) == ["walker2d", "speech-v1"]
+    with pytest.raises(ArgumentError, match=r"table1 needs data that are not there \(walker2d, speech-v1\)"):
+        need_data(artefact("table1"))
+    assert not missing_data(artefact("fig1"))
+    states = {of.name: state for of, state in collect.states(tmp_path)}
+    assert states["table1"] == "never run (needs data: walker2d, speech-v1)"
+    assert states["fig1"] == "never run"
+
+
+def test_states_and_page(folder):
+    states = {of.name: state for of, state in collect.states(folder)}
+    assert set(states) == set(NAMES)
+    assert states["capacity"].startswith("smoke scale, 20")
+    page = collect.page(folder)
+    assert "3 of 24 artefacts have been run" in page
+    assert "Run at smoke scale, not at the paper's" in page
+    assert f"![capacity]({folder.name}/capacity-a.png)" in page
+    assert "| fig1 | Figure 1 | never run | |" in page
+    assert "gnode reproduce capacity --scale smoke" in page
+    assert page == collect.page(folder)
+
+
+def test_choice_by_seed(tmp_path):
+    grid = {"lr": [1e-3, 1e-2], "seed": [0, 1], "trials": 8, "bins": 6, "epochs": 2, "widths": (4,), "state": 2}
+    sweep = train_or_resume("flipflop-square", tmp_path / "grid", **grid)
+    losses = {(own["seed"], own["lr"]): sweep.result(i)["best_loss"] for i, own in enumerate(sweep.members)}
+    lowest = [min(losses[seed, rate] for rate in (1e-3, 1e-2)) for seed in (0, 1)]
+    assert choice.minima(sweep).tolist() == lowest
+    assert sweep.result(choice.best_of_all(sweep))["best_loss"] == min(losses.values())
+    number = choice.over_seeds("x", lowest, "0.1")
+    assert number.ours == pytest.approx(np.mean(lowest))
+    assert number.std == pytest.approx(np.std(lowest))
+    best = choice.best_setting([sweep])
+    mean = {rate: np.mean([losses[seed, rate] for seed in (0, 1)]) for rate in (1e-3, 1e-2)}
+    assert best["setting"] == {"lr": min(mean, key=mean.get)}
+
+
+def expressivity(errors):
+    """A measure made by hand: (model, N, H, tau) -> error."""
+    points = [
+        Point(model, n, h, int(h > 0), tau, 100, 1e-3, 1e-3, (error, error), (0, 1))
+        for (model, n, h, tau), error in errors.items()
+    ]
+    return Expressivity(tuple(points), 2, 10)
+
+
+def test_checks_on_the_measure_say_yes_and_no():
+    rising = expressivity({("gru", 10, 0, tau): tau / 100 for tau in (1.0, 10.0, 30.0)})
+    falling = expressivity({("gru", 10, 0, tau): 1 / tau for tau in (1.0, 10.0, 30.0)})
+    assert noise.grows_with_tau("", rising, ["gru"], state=10).holds is True
+    assert noise.grows_with_tau("", falling, ["gru"], state=10).holds is False
+    wide = {("gnode", n, h, 1.0): 1 / h for n in (10, 32) for h in (8, 64)}
+    assert noise.wider_is_better("", expressivity(wide), ["gnode"], tau=1.0).holds is True
+    assert (
+        noise.wider_is_better("", expressivity(wide | {("gnode", 32, 64, 1.0): 9.0}), ["gnode"], tau=1.0).holds is False
+    )
+    pair = {("gru", 10, 0, 1.0): 0.3, ("gnode", 10, 64, 1.0): 0.2}
+    assert noise.beats("", expressivity(pair), "gnode", "gru").holds is True
+    assert noise.beats("", expressivity(pair), "gru", "gnode").holds is False
+    assert noise.beats("", expressivity({}), "gru", "gnode").holds is None
+
+
+def test_scales_are_in_order():
+    assert list(SCALES) == ["smoke", "reduced", "paper"]
