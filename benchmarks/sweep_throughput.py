@@ -16,9 +16,10 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")  # what
 
 import jax
 import jax.numpy as jnp
-from timing import compare, report
+from timing import report
 
 from gnode import fit, sweep
+from gnode.bench import compare
 from gnode.train import Grid, loop, member, spec
 from gnode.train.engines import cores, one_program
 from gnode.train.grid import TaskCache

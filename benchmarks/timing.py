@@ -1,9 +1,6 @@
-"""Timing rivals fairly: compiled first, then in turn, round after round, so that noise hits all of them alike."""
+"""Printing and keeping what the benchmarks measured."""
 
 import json
-import statistics
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +12,6 @@ from gnode.train import store
 
 RESULTS = Path(__file__).parent / "results"
 console = Console()
-
-
-def compare(rivals: dict[str, Callable[[], Any]], rounds: int = 15) -> dict[str, float]:
-    """The median time of a call of each rival, in milliseconds."""
-    for call in rivals.values():
-        jax.block_until_ready(call())
-    seconds: dict[str, list[float]] = {name: [] for name in rivals}
-    for _ in range(rounds):
-        for name, call in rivals.items():
-            began = time.perf_counter()
-            jax.block_until_ready(call())
-            seconds[name].append(time.perf_counter() - began)
-    return {name: 1e3 * statistics.median(times) for name, times in seconds.items()}
 
 
 def report(title: str, rows: list[dict[str, Any]], file: str) -> None:

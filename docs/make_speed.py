@@ -10,6 +10,12 @@ def cell(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
+def made_by(path: Path) -> str:
+    """The command that wrote a file of results."""
+    name = path.stem.rsplit("-", 1)[0]
+    return "gnode bench" if name == "gradient" else f"python benchmarks/{name}.py"
+
+
 def section(path: Path) -> str:
     stored = json.loads(path.read_text())
     rows = stored["rows"]
@@ -18,7 +24,7 @@ def section(path: Path) -> str:
     where = ", ".join(stored["devices"])
     versions = stored["versions"]
     return (
-        f"## {stored['title']}, on {where}\n\n`python benchmarks/{path.stem.rsplit('-', 1)[0]}.py` "
+        f"## {stored['title']}, on {where}\n\n`{made_by(path)}` "
         f"(jax {versions['jax']}, diffrax {versions['diffrax']}, commit {stored['commit'] or 'of a copy without git'})\n\n"
         + "\n".join(lines)
     )

@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "expressivity": {"init", "cells", "solve", "network", "models", "tasks", "train"},
     "plots": {"network", "theory", "analysis", "train", "expressivity"},
     "report": {"analysis", "plots"},
+    "bench": {"cells", "solve", "network", "models"},
     "experiments": {
         "theory",
         "init",
@@ -51,6 +52,7 @@ MAY_IMPORT = {
         "plots",
         "report",
         "experiments",
+        "bench",
     },
     "__main__": {"cli"},
 }

@@ -11,7 +11,7 @@ from gnode.errors import GnodeError
 
 def make_app() -> typer.Typer:
     """The `gnode` command with everything it can do."""
-    from gnode.cli import analyse, baseline, data, demo, expressivity, reproduce, show, sweep, theory, train
+    from gnode.cli import analyse, baseline, bench, data, demo, expressivity, reproduce, show, sweep, theory, train
 
     app = typer.Typer(
         name="gnode",
@@ -29,6 +29,7 @@ def make_app() -> typer.Typer:
     app.add_typer(expressivity.app, name="expressivity")
     app.command("reproduce")(reproduce.reproduce_command)
     app.command("baseline")(baseline.baseline_command)
+    app.command("bench")(bench.bench_command)
     app.command("list")(show.list_command)
     app.command("info")(show.info_command)
     return app

@@ -34,12 +34,27 @@ ROWS = {"cpu": 1000}
 """Rows (bins times trials) of one product for the weights' gradient. More are slower where two networks share a cache."""
 
 
+NARROW, SMALL = 128, 16_000
+"""On a CPU: widest layer, or values of the widest layer in a bin of all trials, up to which the derivative by hand wins."""
+
+
 def has_hand_written_derivative(cell: Cell) -> bool:
     """Whether `gated_euler` knows the cell's derivative."""
     if not isinstance(cell, Gated):
         return False
     names = {cell.F.hidden, cell.F.final} | ({cell.G.hidden} if cell.G is not None else set())
     return not cell.F.activate_state and names <= SLOPES.keys()
+
+
+def pays(cell: Gated, trials: int) -> bool:
+    """Whether the derivative by hand is faster than the plain loop's for so many trials at a time.
+
+    A plain loop loses by many small products. Where the products of one bin fill a CPU's cores by themselves there is
+    nothing to win.
+    """
+    stacks = [cell.F] if cell.G is None else [cell.F, cell.G]
+    widest = max(W.shape[0] for stack in stacks for W in stack.W)
+    return jax.default_backend() != "cpu" or widest <= NARROW or trials * widest <= SMALL
 
 
 def gated_euler(

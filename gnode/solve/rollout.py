@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 from gnode import errors
 from gnode.cells import Cell
 from gnode.solve.bins import Bin, State, advance
-from gnode.solve.gated_euler import gated_euler, has_hand_written_derivative
+from gnode.solve.gated_euler import gated_euler, has_hand_written_derivative, pays
 from gnode.solve.solver import Solver
 from gnode.solve.unroll import unroll
 
@@ -68,17 +68,22 @@ def rollout_batch(
     solver: Solver,
 ) -> Float[Array, "trials time state"]:
     """What `jax.vmap` of `rollout` computes for a batch of trials, without its checks and with the batch known to it."""
-    if _has_hand_written_derivative(cell, solver):
+    if _is_by_hand(cell, solver, trials=xs.shape[0]):
         return jnp.swapaxes(_by_hand(cell, h0, jnp.swapaxes(xs, 0, 1), jnp.swapaxes(dt, 0, 1), solver), 0, 1)
-    return jax.vmap(lambda xs, h0, dt: _integrate(cell, xs, h0, dt, solver))(xs, h0, dt)
+    return jax.vmap(lambda xs, h0, dt: _by_steps(cell, xs, h0, dt, solver))(xs, h0, dt)
 
 
 @eqx.filter_jit  # so that calling rollout outside a compiled function does not compile anew each time
 def _integrate(
     cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver
 ) -> Float[Array, "time state"]:
-    if _has_hand_written_derivative(cell, solver):
+    if _is_by_hand(cell, solver, trials=1):
         return _by_hand(cell, h0[None], xs[:, None], steps[:, None], solver)[:, 0]
+    return _by_steps(cell, xs, h0, steps, solver)
+
+
+def _by_steps(cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver) -> Array:
+    """One trial, bin after bin, by any method."""
     ends = jnp.concatenate([xs[1:], xs[-1:]]) if solver.interpolation == "linear" else xs
 
     def step(h: State, bin: Bin) -> tuple[State, State]:
@@ -91,9 +96,10 @@ def _integrate(
     return _with_memory(solver.memory, run)(h0, (xs, ends, steps))
 
 
-def _has_hand_written_derivative(cell: Cell, solver: Solver) -> bool:
+def _is_by_hand(cell: Any, solver: Solver, trials: int) -> bool:
     one_euler_step = solver.method == "euler" and solver.substeps == 1 and solver.interpolation == "hold"
-    return one_euler_step and solver.adjoint == "discretise_then_optimise" and has_hand_written_derivative(cell)
+    as_steps = one_euler_step and solver.adjoint == "discretise_then_optimise"
+    return as_steps and has_hand_written_derivative(cell) and pays(cell, trials)
 
 
 def _by_hand(cell: Any, h0: Array, xs: Array, dt: Array, solver: Solver) -> Float[Array, "time trials state"]:

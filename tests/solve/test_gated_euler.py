@@ -165,3 +165,13 @@ def test_slopes_from_values(name, x64):
     x = jnp.asarray(np.append(RNG.normal(size=50) * 3, 0.0))
     expected = jax.vmap(jax.grad(ACTIVATIONS[name]))(x)
     np.testing.assert_allclose(SLOPES[name](ACTIVATIONS[name](x)), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_wide_layers_and_many_trials_take_the_plain_loop_on_a_cpu(x64, monkeypatch):
+    """The same numbers on both sides of the border."""
+    case = random_case(2)
+    reference = gradients(plain_loop, case)
+    monkeypatch.setattr(gated_euler, "NARROW", 0)
+    monkeypatch.setattr(gated_euler, "SMALL", 0)
+    assert not gated_euler.pays(case[0], trials=1)
+    assert_close(gradients(by_hand, case), reference, 1e-10)

@@ -1,0 +1,74 @@
+"""The networks that the benchmarks train: shapes of the paper."""
+
+import dataclasses
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from gnode.models import build
+from gnode.network import Network
+
+
+class Data(NamedTuple):
+    """A batch to take one training step on."""
+
+    inputs: Float[Array, "trials time inputs"]
+    targets: Float[Array, "trials time outputs"]
+    dt: Float[Array, "trials time"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """A gnODE and a batch for it, by their sizes."""
+
+    inputs: int
+    outputs: int
+    state: int
+    widths: tuple[int, ...]
+    gate_widths: tuple[int, ...]
+    bins: int
+    trials: int
+    dt: float = 0.01
+    heavy: bool = False
+    """Too much for a laptop's processor to be measured in passing."""
+
+    def network(self, seed: int = 0) -> Network:
+        """The network, drawn at random."""
+        options: dict[str, Any] = {"widths": self.widths, "gate_widths": self.gate_widths}
+        return build("gnode", self.inputs, self.outputs, state=self.state, tau=self.dt, key=seed, **options)
+
+    def data(self) -> Data:
+        """Inputs and targets of standard normal numbers."""
+        keys, shape = jax.random.split(jax.random.key(1)), (self.trials, self.bins)
+        return Data(
+            jax.random.normal(keys[0], (*shape, self.inputs)),
+            jax.random.normal(keys[1], (*shape, self.outputs)),
+            jnp.full(shape, self.dt),
+        )
+
+    @property
+    def operations(self) -> float:
+        """Multiplications and additions of one gradient, in matrix products alone: forward 2, backward 4 per weight."""
+        layers = [(self.inputs + self.state, *self.widths, self.state)]
+        layers += [(self.inputs + self.state, *self.gate_widths, self.state)]
+        weights = sum(a * b for sizes in layers for a, b in pairwise(sizes)) + self.state * self.outputs
+        return 6.0 * weights * self.bins * self.trials
+
+
+FLIP_FLOP = Shape(3, 3, 6, (100, 100, 100), (), 100, 10)
+
+SHAPES: dict[str, Shape] = {
+    "flip-flop N=6 B=10": FLIP_FLOP,
+    "flip-flop N=6 B=50": dataclasses.replace(FLIP_FLOP, trials=50),
+    "flip-flop N=6 B=100": dataclasses.replace(FLIP_FLOP, trials=100),
+    "flip-flop N=100 B=50": dataclasses.replace(FLIP_FLOP, state=100, trials=50),
+    "OU N=10 H=100 B=1": Shape(1, 10, 10, (100,), (), 200, 1),
+    "walker2d N=32 H=316": Shape(18, 17, 32, (316, 316), (), 84, 256, dt=1.0),
+    "walker2d N=32 H=1000": Shape(18, 17, 32, (1000, 1000), (), 84, 256, dt=1.0, heavy=True),
+    "walker2d N=316 H=316": Shape(18, 17, 316, (316, 316), (), 84, 256, dt=1.0, heavy=True),
+    "speech N=100 H=1000": Shape(20, 10, 100, (1000,), (1000,), 161, 256, dt=1 / 161, heavy=True),
+}
+"""By name; T and the rest as in the paper's tasks."""
