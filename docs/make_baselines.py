@@ -1,6 +1,6 @@
 """Makes docs/results/baselines.md from the results of `gnode baseline`: no number on it is typed by hand.
 
-    gnode baseline characters --epochs 120 --out runs/ncde-characters
+    gnode baseline characters --out runs/ncde-characters
     gnode baseline walker2d --out runs/last-value-walker2d
     python docs/make_baselines.py runs/ncde-characters runs/last-value-walker2d
 
