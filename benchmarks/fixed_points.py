@@ -6,17 +6,16 @@
 
 The network is trained on the variable-amplitude 3-bit flip-flop first (its time is not counted), so that
 the starts are states of a network that computes. Adam minimises q = |F(h) - h|^2 / 2 over all starts at
-once, with one learning rate for all, which halves every 1000 steps. The tolerance is q < 1e-12 for both,
-that of the tool that the field uses; the tool stops after 5000 steps, and the table shows how far Adam is by
-then. To compare times to the same tolerance Adam goes on until as many starts have reached it as gnode's
-did, or until it has had `--patience` times as long. Points within 1e-3 of each other count once. Both are
-compiled beforehand.
+once, in float32, with one learning rate for all, which halves every 1000 steps. It stops when every start
+has q < 1e-12, or after 5000 steps: the defaults of the tool that the field uses. gnode runs with its own
+defaults, whose tolerance is tighter, and computes eigenvalues. For both, a start counts if it has
+q < 1e-12, and points within 1e-3 of each other count once; both have been compiled and have run before the
+clock starts. gnode's time is the median of runs before and after Adam's.
 """
 
 import argparse
 import dataclasses
 import time
-from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -33,20 +32,20 @@ from gnode.analysis.duplicates import merge
 TARGET_Q = 1e-12
 TARGET_RESIDUAL = float(np.sqrt(2 * TARGET_Q))
 SAME_POINT = 1e-3
-TOOL_STEPS = 5000
+MOST_STEPS = 5000
 STEPS_AT_ONCE = 100
 LONGEST_SECONDS = 60.0
 SMALLEST_RATIO = 10.0
 
 
 @dataclasses.dataclass
-class Descent:
-    """How far Adam is: its points, steps and seconds, and how many starts have reached the tolerance."""
+class Search:
+    """What came of a search: seconds, steps (on average), starts that reached the tolerance, different points."""
 
-    points: np.ndarray
-    steps: int
     seconds: float
+    steps: float
     reached: int
+    points: int
 
 
 def main() -> None:
@@ -54,43 +53,36 @@ def main() -> None:
     net, states, dt = _trained(options) if options.run is None else _loaded(options.run)
     chosen = np.random.default_rng(options.seed).permutation(len(states))[: options.starts]
     starts = states[chosen]
+    half = starts[: len(starts) // 2]
     print(f"{len(starts)} starts, N = {net.cell.state_size}, {jax.devices()[0].device_kind}", flush=True)
-    few = starts[: min(len(starts), 500)]
-    fixed_points(net, few, dt=dt)
-    half_seconds, _ = _timed(lambda: fixed_points(net, starts[: len(starts) // 2], dt=dt))
-    seconds, found = _timed(lambda: fixed_points(net, starts, dt=dt))
-    exact = found.select(status="equilibrium")
-    reached = int(np.sum(found.outcomes == "equilibrium"))
-    default, last = _adam(net, starts, reached, options.patience * seconds, options.adam_lr)
-    counts = [_count(exact.points, exact.residual)] + [_count_of(net, one) for one in (default, last)]
-    names = ("gnode, eigenvalues included", f"Adam, {default.steps} steps", "Adam, goes on")
-    times = (seconds, default.seconds, last.seconds)
-    steps = (float(found.iterations.mean()), float(default.steps), float(last.steps))
+    _gnode(net, starts, dt)  # compiled before the clock starts
+    before = [(_gnode(net, starts, dt), _gnode(net, half, dt)) for _ in range(2)]
+    adam = _adam(net, starts, options.adam_lr)
+    runs = [*before, (_gnode(net, starts, dt), _gnode(net, half, dt))]
+    ours, ours_of_half = (sorted(searches, key=lambda search: search.seconds)[1] for searches in zip(*runs))
+    named = {
+        "gnode, eigenvalues included": ours,
+        f"Adam, {adam.steps:.0f} steps": adam,
+        "gnode, half of the starts": ours_of_half,
+    }
     rows = [
         {
             "search": name,
-            "seconds": took,
-            "times gnode": took / seconds,
-            "steps": made,
-            "starts at the tolerance": at,
-            "points": points,
+            "seconds": search.seconds,
+            "times gnode": search.seconds / ours.seconds,
+            "steps": search.steps,
+            "starts at the tolerance": search.reached,
+            "points": search.points,
         }
-        for name, took, made, at, points in zip(names, times, steps, (reached, default.reached, last.reached), counts)
+        for name, search in named.items()
     ]
     report(f"Fixed points of a gnODE: {len(starts)} starts, N = {net.cell.state_size}, q < 1e-12", rows, "fixed_points")
-    print(f"Adam's {default.steps} steps alone take {default.seconds / seconds:.1f} times as long")
-    _verdict(seconds, half_seconds, last, reached, counts)
-
-
-def _verdict(seconds: float, half_seconds: float, last: Descent, reached: int, counts: list[int]) -> None:
-    ratio = last.seconds / seconds
-    at_least = "" if last.reached >= reached else "more than "
-    print(f"time to the same tolerance: Adam takes {at_least}{ratio:.1f} times as long")
-    print(f"half of the starts took {half_seconds:.1f} s ({half_seconds / seconds:.0%})")
+    print(f"seconds of gnode's runs: {', '.join(f'{full.seconds:.2f} ({part.seconds:.2f})' for full, part in runs)}")
     verdicts = {
-        f"at most {LONGEST_SECONDS:g} s": seconds <= LONGEST_SECONDS,
-        f"at least {SMALLEST_RATIO:g} times faster to the same tolerance on as many starts": ratio >= SMALLEST_RATIO,
-        "at least as many points": counts[0] >= max(counts[1:]),
+        f"at most {LONGEST_SECONDS:g} s": ours.seconds <= LONGEST_SECONDS,
+        f"at least {SMALLEST_RATIO:g} times faster than Adam": adam.seconds >= SMALLEST_RATIO * ours.seconds,
+        "at least as many points": ours.points >= adam.points,
+        "at least as many starts": ours.reached >= adam.reached,
     }
     print("; ".join(f"{name}: {'yes' if holds else 'NO'}" for name, holds in verdicts.items()))
 
@@ -100,7 +92,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--starts", type=int, default=10_000)
     parser.add_argument("--state", type=int, default=100, help="N")
     parser.add_argument("--epochs", type=int, default=60, help="of the training beforehand")
-    parser.add_argument("--patience", type=float, default=12.0, help="how many times as long Adam may take")
     parser.add_argument("--adam-lr", type=float, default=1e-2)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--run", help="the folder of a trained network")
@@ -125,29 +116,23 @@ def _flat(states: Any) -> np.ndarray:
     return np.asarray(states).reshape(-1, np.shape(states)[-1])
 
 
-def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Seconds of the whole call, compilation included: that is what a user waits for."""
+def _gnode(net: gnode.Network, starts: np.ndarray, dt: float) -> Search:
     begin = time.perf_counter()
-    result = work()
-    return time.perf_counter() - begin, result
+    found = fixed_points(net, starts, dt=dt)
+    seconds = time.perf_counter() - begin
+    exact = found.select(status="equilibrium")
+    reached = int(np.sum(found.outcomes == "equilibrium"))
+    return Search(seconds, float(found.iterations.mean()), reached, _count(exact.points, exact.residual))
 
 
 def _count(points: np.ndarray, residuals: np.ndarray) -> int:
     """Different points that meet the tolerance."""
     good = residuals <= TARGET_RESIDUAL
-    if not good.any():
-        return 0
     return len(merge(np.asarray(points, float)[good], residuals[good], SAME_POINT)[0])
 
 
-def _count_of(net: gnode.Network, descent: Descent) -> int:
-    of = system(net)
-    residuals = np.asarray(jax.vmap(of.residual)(jnp.asarray(descent.points)))
-    return _count(descent.points, np.linalg.norm(residuals, axis=1))
-
-
-def _adam(net: gnode.Network, starts: np.ndarray, enough: int, longest: float, lr: float) -> tuple[Descent, Descent]:
-    """Minimises q of all starts at once: how far it is after the tool's number of steps, and at the end."""
+def _adam(net: gnode.Network, starts: np.ndarray, lr: float) -> Search:
+    """Minimises q of all starts at once."""
     of = system(net)
     optimiser = optax.adam(optax.exponential_decay(lr, 1000, 0.5))
 
@@ -167,14 +152,12 @@ def _adam(net: gnode.Network, starts: np.ndarray, enough: int, longest: float, l
     points = jnp.asarray(starts, dtype=jnp.float32)
     state = optimiser.init(points)
     jax.block_until_ready(many_steps(points, state))  # compiled before the clock starts
-    begin, now, default = time.perf_counter(), Descent(starts, 0, 0.0, 0), None
-    while now.steps < TOOL_STEPS or (now.reached < enough and now.seconds < longest):
-        points, state, values = many_steps(points, state)
-        reached = int(np.sum(np.asarray(values) <= TARGET_Q))
-        now = Descent(np.asarray(points), now.steps + STEPS_AT_ONCE, time.perf_counter() - begin, reached)
-        default = now if now.steps <= TOOL_STEPS else default
-    assert default is not None
-    return default, now
+    begin, steps, values = time.perf_counter(), 0, np.full(len(starts), np.inf)
+    while steps < MOST_STEPS and np.any(values > TARGET_Q):
+        points, state, latest = many_steps(points, state)
+        values, steps = np.asarray(latest), steps + STEPS_AT_ONCE
+    seconds = time.perf_counter() - begin
+    return Search(seconds, steps, int(np.sum(values <= TARGET_Q)), _count(np.asarray(points), np.sqrt(2 * values)))
 
 
 if __name__ == "__main__":

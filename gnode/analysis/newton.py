@@ -11,19 +11,31 @@ iteration:
 and h moves to the best of h + t p over a few step lengths t. Near an isolated root Newton's step is
 quadratic. On a continuum of roots J is singular, Newton's step is arbitrary along the continuum, and the
 damped step goes to (nearly) the closest root, still faster than linearly since its damping vanishes with |r|.
+
+Large jobs in many dimensions take both steps from a few products J v instead (`gnode.analysis.krylov`), as
+long as these hold Newton's step; a start for which they do not goes on with its Jacobian.
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any
 
-import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from gnode import errors
+from gnode.analysis.krylov import DIRECTIONS, PAYS_FROM, krylov_step
+from gnode.analysis.parallel import in_threads, threads_for
+from gnode.analysis.steps import (
+    DAMPED_LENGTHS,
+    GOOD_DECREASE,
+    LEAST_DECREASE,
+    damped_step,
+    newton_step,
+    norms_at,
+)
 from gnode.precision import double, to_dtype
 
 CONVERGED, STALLED, TOO_MANY, NOT_FINITE = "converged", "stalled", "max_iterations", "not_finite"
@@ -35,16 +47,17 @@ OUTCOMES: dict[str, str] = {
 }
 """How a start can end."""
 
-NEWTON_LENGTHS = (1.0, 0.5, 0.25)  # a Newton direction that only helps over a shorter step is a poor one
-DAMPED_LENGTHS = (1.0, 0.5, 0.25, 0.0625, 0.0039)
-MAX_AMPLIFICATION = 100.0  # |p| |J| / |r| above this: J is nearly singular along r
-LEAST_DECREASE, GOOD_DECREASE = 0.01, 0.1  # relative, of |r|: for a step to be taken, and not to be weak
-MOST_WEAK_STEPS = 2  # in a row, after which a damped start is stalled
 FIRST_DAMPING = 1e-2
 DAMPING_FACTOR = 4.0
 DAMPING_BOUNDS = (1e-8, 1e8)
 SINGLE_PRECISION_FLOOR = 1e-4  # float32 hands a start over to float64 below this |r|
 SINGLE_PRECISION_PAYS = 2_000_000  # starts x N^2 from which a first pass in float32 saves time
+KRYLOV_PAYS = 20_000_000  # the same for steps without the Jacobian: they save more than their compilation takes
+
+KRYLOV, NEWTON, DAMPED = 0, 1, 2
+STEPS: dict[int, Callable] = {KRYLOV: krylov_step, NEWTON: newton_step, DAMPED: damped_step}
+"""The modes of a start, and what it does in each. It only ever moves on to a later one."""
+MOST_WEAK_STEPS = {KRYLOV: 3, DAMPED: 2}  # in a row, after which a start is stalled
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +72,7 @@ class Problem:
 
 @dataclasses.dataclass(frozen=True)
 class Newton:
-    """The method's settings: stop at |r| <= `tolerance` or after `max_iterations`; `chunk` states in memory
+    """The method's settings: stop at |r| <= `tolerance` or after `max_iterations`; `chunk` Jacobians in memory
     at a time.
     """
 
@@ -71,6 +84,12 @@ class Newton:
         errors.positive("tolerance", self.tolerance)
         errors.whole("max_iterations", self.max_iterations, at_least=0)
         errors.whole("chunk", self.chunk)
+
+    def sizes(self, mode: int, state: int) -> tuple[int, ...]:
+        """The sizes of blocks in a mode, rising: a step is compiled once for each."""
+        if mode == KRYLOV:
+            return (max(1, self.chunk * state // (2 * DIRECTIONS)),)  # vectors that take the Jacobians' memory at most
+        return max(1, self.chunk // 8), self.chunk
 
 
 @dataclasses.dataclass
@@ -93,8 +112,10 @@ def solve(problem: Problem, starts: Float[np.ndarray, "starts state"], method: N
     [1.414214, -1.414214]
     """
     starts = np.asarray(starts, dtype=np.float64)
-    run = _Run.begin(starts)
-    if starts.shape[0] * starts.shape[1] ** 2 > SINGLE_PRECISION_PAYS:
+    count, size = starts.shape
+    work = count * size**2
+    run = _Run.begin(starts, KRYLOV if work > KRYLOV_PAYS and size >= PAYS_FROM else NEWTON)
+    if work > SINGLE_PRECISION_PAYS:
         rough = dataclasses.replace(method, tolerance=max(method.tolerance, SINGLE_PRECISION_FLOOR))
         _iterate(problem, rough, run, jnp.float32)
         run.hand_over()
@@ -112,53 +133,67 @@ class _Run:
     residuals: np.ndarray
     damping: np.ndarray
     weak_steps: np.ndarray
-    is_damped: np.ndarray  # this start has left Newton for Levenberg-Marquardt
+    mode: np.ndarray
     iterations: np.ndarray
     outcomes: np.ndarray
     is_active: np.ndarray
+    first_mode: int
+    is_near: bool = False  # every active start is near a root, and worth every effort
 
     @classmethod
-    def begin(cls, starts: np.ndarray) -> "_Run":
+    def begin(cls, starts: np.ndarray, first_mode: int) -> "_Run":
         count = len(starts)
         return cls(
             points=starts.copy(),
             residuals=np.full(count, np.inf),
             damping=np.full(count, FIRST_DAMPING),
             weak_steps=np.zeros(count, int),
-            is_damped=np.zeros(count, bool),
+            mode=np.full(count, first_mode),
             iterations=np.zeros(count, int),
             outcomes=np.full(count, TOO_MANY, dtype="U16"),
             is_active=np.ones(count, bool),
+            first_mode=first_mode,
         )
 
     def finish(self, which: np.ndarray, outcome: str) -> None:
         self.outcomes[which] = outcome
         self.is_active[which] = False
 
+    def change(self, which: np.ndarray, mode: int) -> None:
+        self.mode[which] = mode
+        self.weak_steps[which] = 0
+
     def hand_over(self) -> None:
-        """Prepares for a pass in higher precision: those that are near a root go on, with Newton again."""
-        going_on = self.outcomes == CONVERGED
-        self.is_active = going_on
-        self.is_damped[going_on] = False
-        self.damping[going_on] = FIRST_DAMPING
-        self.weak_steps[going_on] = 0
+        """Prepares for a pass in higher precision: those that are near a root go on, from the first mode again."""
+        self.is_active = self.outcomes == CONVERGED
+        self.change(self.is_active, self.first_mode)
+        self.damping[self.is_active] = FIRST_DAMPING
+        self.is_near = True
 
 
 def _iterate(problem: Problem, method: Newton, run: _Run, dtype: Any) -> None:
     """Iterates all active starts until each is converged, stalled, or out of iterations."""
     context = to_dtype(problem.context, dtype)
+    threads = threads_for(problem.residual, context, jnp.zeros(run.points.shape[1], dtype=dtype))
 
-    def call(step: Callable, block: np.ndarray) -> tuple[np.ndarray, ...]:
-        return _padded_call(step, problem.residual, context, run, block, method.chunk, dtype)
+    def each(step: Callable, mode: int) -> Iterator[tuple[np.ndarray, tuple[np.ndarray, ...]]]:
+        sizes = method.sizes(mode, run.points.shape[1])
+        blocks = _blocks(run.is_active & (run.mode == mode), sizes[-1])
 
-    for block in _blocks(run.is_active, method.chunk):
-        run.residuals[block] = call(_norms, block)[0]
+        def call(block: np.ndarray) -> tuple[np.ndarray, ...]:
+            with double() if dtype == jnp.float64 else nullcontext():  # a setting of each thread
+                return _padded_call(step, problem.residual, context, run, block, sizes, dtype)
+
+        return zip(blocks, in_threads(call, blocks, threads if mode == KRYLOV else 1))
+
+    for block, values in each(norms_at, run.first_mode):
+        run.residuals[block] = values[0]
     run.finish(run.is_active & ~np.isfinite(run.residuals), NOT_FINITE)
     _retire(run, method)
     while run.is_active.any():
-        for is_damped, step in ((False, _newton_step), (True, _damped_step)):
-            for block in _blocks(run.is_active & (run.is_damped == is_damped), method.chunk):
-                _take(run, block, is_damped, *call(step, block))
+        for mode, step in STEPS.items():
+            for block, values in each(step, mode):
+                _take(run, block, mode, *values)
         _retire(run, method)
 
 
@@ -167,8 +202,15 @@ def _retire(run: _Run, method: Newton) -> None:
     run.finish(run.is_active & (run.iterations >= method.max_iterations), TOO_MANY)
 
 
-def _take(run: _Run, block: np.ndarray, is_damped: bool, points: np.ndarray, norms: np.ndarray, lengths: np.ndarray):
-    """Moves the starts that made progress; one without progress is damped, or stalled if it already is."""
+def _take(run: _Run, block: np.ndarray, mode: int, points: np.ndarray, norms: np.ndarray, extra: np.ndarray) -> None:
+    """Moves the starts that made progress; one without progress changes its mode, or is stalled in the last.
+
+    `extra` is the length of the step; in the Krylov mode, whether the step is to be used at all.
+    """
+    if mode == KRYLOV:
+        is_held = extra > 0
+        run.change(block[~is_held], NEWTON)
+        block, points, norms = block[is_held], points[is_held], norms[is_held]
     before = run.residuals[block]
     improved = norms < (1 - LEAST_DECREASE) * before
     is_weak = norms > (1 - GOOD_DECREASE) * before
@@ -176,14 +218,18 @@ def _take(run: _Run, block: np.ndarray, is_damped: bool, points: np.ndarray, nor
     run.points[moved] = points[improved]
     run.residuals[moved] = norms[improved]
     run.iterations[block] += 1
-    if not is_damped:
-        run.is_damped[block[is_weak]] = True
+    if mode == NEWTON:
+        run.change(block[is_weak], DAMPED)
         return
-    full_step = lengths[improved] == DAMPED_LENGTHS[0]
-    factor = np.where(full_step, 1 / DAMPING_FACTOR, DAMPING_FACTOR)
-    run.damping[moved] = np.clip(run.damping[moved] * factor, *DAMPING_BOUNDS)
+    if mode == DAMPED:
+        factor = np.where(extra[improved] == DAMPED_LENGTHS[0], 1 / DAMPING_FACTOR, DAMPING_FACTOR)
+        run.damping[moved] = np.clip(run.damping[moved] * factor, *DAMPING_BOUNDS)
     run.weak_steps[block] = np.where(is_weak, run.weak_steps[block] + 1, 0)
-    run.finish(block[~improved | (run.weak_steps[block] >= MOST_WEAK_STEPS)], STALLED)
+    stuck = block[~improved | (run.weak_steps[block] >= MOST_WEAK_STEPS[mode])]
+    if mode == KRYLOV and run.is_near:
+        run.change(stuck, NEWTON)
+    else:
+        run.finish(stuck, STALLED)
 
 
 def _blocks(which: np.ndarray, chunk: int) -> list[np.ndarray]:
@@ -192,67 +238,11 @@ def _blocks(which: np.ndarray, chunk: int) -> list[np.ndarray]:
 
 
 def _padded_call(
-    step: Callable, residual: Callable, context: Any, run: _Run, block: np.ndarray, chunk: int, dtype: Any
+    step: Callable, residual: Callable, context: Any, run: _Run, block: np.ndarray, sizes: tuple[int, ...], dtype: Any
 ) -> tuple[np.ndarray, ...]:
-    """Calls a compiled step on a block, padded to one of two sizes so that it is compiled at most twice."""
-    small = max(1, chunk // 8)
-    size = small if len(block) <= small else chunk
+    """Calls a compiled step on a block, padded to one of a few sizes so that it is compiled for these only."""
+    size = next(size for size in sizes if size >= len(block))
     padded = np.pad(block, (0, size - len(block)), mode="edge")
     points, damping = (jnp.asarray(array[padded], dtype=dtype) for array in (run.points, run.damping))
     values = step(residual, context, points, damping)
     return tuple(np.asarray(value, dtype=np.float64)[: len(block)] for value in values)
-
-
-@eqx.filter_jit
-def _norms(residual: Callable, context: Any, points: Array, damping: Array) -> tuple[Array]:
-    return (jax.vmap(lambda h: jnp.linalg.norm(residual(context, h)))(points),)
-
-
-@eqx.filter_jit
-def _newton_step(residual: Callable, context: Any, points: Array, damping: Array) -> tuple[Array, Array, Array]:
-    r, J = _linearise(residual, context, points)
-    factors, pivots = jax.scipy.linalg.lu_factor(J)
-    p = -jax.vmap(lambda LU, order, r: jax.scipy.linalg.lu_solve((LU, order), r))(factors, pivots, r)
-    size = jnp.linalg.norm(J, axis=(1, 2)) / np.sqrt(J.shape[-1])
-    diagonal = jnp.abs(jnp.diagonal(factors, axis1=1, axis2=2))
-    # With a pivot that is zero but for rounding, the step along the null direction is rounding error.
-    is_singular = jnp.min(diagonal, axis=1) < jnp.sqrt(jnp.finfo(J.dtype).eps) * size
-    is_singular |= jnp.linalg.norm(p, axis=-1) * size > MAX_AMPLIFICATION * jnp.linalg.norm(r, axis=-1)
-    return _best_along(residual, context, points, jnp.where(is_singular[:, None], jnp.nan, p), NEWTON_LENGTHS)
-
-
-@eqx.filter_jit
-def _damped_step(residual: Callable, context: Any, points: Array, damping: Array) -> tuple[Array, Array, Array]:
-    r, J = _linearise(residual, context, points)
-    transposed = jnp.swapaxes(J, 1, 2)
-    # A floor in units of |J|^2 keeps the Cholesky factor finite when J^T J is singular to working precision.
-    floor = jnp.finfo(J.dtype).eps * jnp.sum(J**2, axis=(1, 2))
-    shift = damping * jnp.linalg.norm(r, axis=-1) + floor
-    normal = transposed @ J + shift[:, None, None] * jnp.eye(J.shape[-1], dtype=J.dtype)
-    factor = jnp.linalg.cholesky(normal)
-    gradient = (transposed @ r[..., None])[..., 0]
-    p = -jax.vmap(lambda L, g: jax.scipy.linalg.cho_solve((L, True), g))(factor, gradient)
-    return _best_along(residual, context, points, p, DAMPED_LENGTHS)
-
-
-def _linearise(residual: Callable, context: Any, points: Array) -> tuple[Array, Array]:
-    def value(h: Array) -> Array:
-        return residual(context, h)
-
-    return jax.vmap(value)(points), jax.vmap(jax.jacfwd(value))(points)
-
-
-def _best_along(
-    residual: Callable, context: Any, points: Array, p: Array, step_lengths: tuple[float, ...]
-) -> tuple[Array, Array, Array]:
-    """The best of h + t p over the step lengths t: the point, |r| there, and t.
-
-    Not finite counts as infinitely bad.
-    """
-    lengths = jnp.asarray(step_lengths, dtype=points.dtype)
-    trials = points[None] + lengths[:, None, None] * p[None]
-    norms = jax.vmap(jax.vmap(lambda h: jnp.linalg.norm(residual(context, h))))(trials)
-    norms = jnp.where(jnp.isfinite(norms), norms, jnp.inf)
-    best = jnp.argmin(norms, axis=0)
-    chosen = jnp.take_along_axis(trials, best[None, :, None], axis=0)[0]
-    return chosen, jnp.min(norms, axis=0), lengths[best]

@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -33,6 +33,7 @@ def reproduce_command(
         Path | None, typer.Option(help="Folder of trained sweeps, shared by all; by default OUT/sweeps.")
     ] = None,
     only: Annotated[str | None, typer.Option(help="Some of its sweeps, separated by commas: a result in part.")] = None,
+    seeds: Annotated[int | None, typer.Option(help="Another number of seeds than the scale's own.")] = None,
     list_all: Annotated[bool, typer.Option("--list", help="Show all artefacts and where they stand.")] = False,
     about: Annotated[
         bool, typer.Option("--about", help="Say what the artefact shows, and what was published.")
@@ -55,12 +56,11 @@ def reproduce_command(
     elif about:
         console.print(artefact(name).about, markup=False, highlight=False)
     else:
-        _make(name, scale, out or Path("runs/reproduce"), sweeps, only, engine, progress)
+        how = {"engine": engine, "progress": progress, "seeds": seeds, "sweeps": sweeps}
+        _make(name, scale, out or Path("runs/reproduce"), only, how)
 
 
-def _make(
-    name: str, scale: str, out: Path, sweeps: Path | None, only: str | None, engine: str, progress: bool | None
-) -> None:
+def _make(name: str, scale: str, out: Path, only: str | None, how: dict[str, Any]) -> None:
     _one_core_per_network()
     errors.one_of("scale", scale, SCALES)
     of = artefact(name)
@@ -68,9 +68,7 @@ def _make(
     began = time.monotonic()
     chosen = only.split(",") if only else ()
     try:
-        path = reproduce(
-            name, out, scale=scale, sweeps=sweeps, only=chosen, engine=engine, progress=progress, tell=_tell(began)
-        )
+        path = reproduce(name, out, scale=scale, only=chosen, tell=_tell(began), **how)
     except KeyboardInterrupt:
         console.print(f"\nInterrupted. What was trained is kept; the same command goes on with it in {out}.")
         raise typer.Exit(130) from None

@@ -53,7 +53,8 @@ def over_seeds(name: str, values: Iterable[float], published: str | None = None)
 def best_setting(sweeps: Iterable[Sweep], **where: Any) -> dict[str, Any] | None:
     """The setting with the lowest mean over seeds of the validation loss, with the test scores of its seeds.
 
-    Test trials never choose. `setting` is what distinguishes it but for the seed; None if nothing was trained.
+    Test trials never choose. `setting` is what distinguishes it in its sweep, but for the seed, and `state` its N; None if
+    nothing was trained.
     """
     found: dict[str, dict[str, Any]] = {}
     for sweep in sweeps:
@@ -62,11 +63,10 @@ def best_setting(sweeps: Iterable[Sweep], **where: Any) -> dict[str, Any] | None
             own, result = sweep.members[index], sweep.result(index)
             setting = {name: own.get(name) for name in varying}
             entry = found.setdefault(
-                f"{sweep.folder}{setting}", {"setting": setting, "validation": [], "scores": [], "members": []}
+                f"{sweep.folder}{setting}", {"setting": setting, "state": own["state"], "validation": [], "scores": []}
             )
             entry["validation"].append(result["best_loss"])
             entry["scores"].append(result.get("test") or {})
-            entry["members"].append(index)
     if not found:
         return None
     return min(found.values(), key=lambda entry: (float(np.mean(entry["validation"])), str(entry["setting"])))

@@ -73,9 +73,12 @@ def _entry(of: Artefact, content: dict[str, Any], folder: Path) -> str:
     parts += [f"![{of.name}]({folder.name}/{name})" for name in content["figures"] if (folder / name).exists()]
     parts.append(f"    {content['command']}")
     versions = run["versions"]
+    trained = (
+        f"Trained for {run['training_seconds']:g} s on {', '.join(run['trained_on'])}; t" if run["trained_on"] else "T"
+    )
     parts.append(
-        f"{run['seconds']:g} s on {', '.join(dict.fromkeys(run['devices']))} (sweeps that were there already not counted), "
-        f"{run['date']}, commit {run['commit'] or 'unknown'}, gnode {versions['gnode']}, jax {versions['jax']}."
+        f"{trained}his run took {run['seconds']:g} s on {', '.join(dict.fromkeys(run['devices']))}, {run['date']}, "
+        f"commit {run['commit'] or 'unknown'}, gnode {versions['gnode']}, jax {versions['jax']}."
     )
     return "\n\n".join(part for part in parts if part)
 

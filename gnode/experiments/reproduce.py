@@ -35,8 +35,8 @@ def reproduce(
 
     **Arguments:** `name`, one of `registry.NAMES`; `out`, the folder for its files; `scale`, one of `artefact.SCALES` that
     it can be made at; `sweeps`, where trained sweeps are kept, OUT/sweeps by default: artefacts that need the same one find
-    it there, and a killed one goes on; `only`, the names of some of its sweeps, to make it in part; `seeds`, another number of
-    them than the scale's own; `engine` and `progress` of training; `tell`, called before each part.
+    it there, and a killed one goes on; `only`, the names of some of its sweeps, to make it in part; `seeds`, another number
+    of them than the scale's own; `engine` and `progress` of training; `tell`, called before each part.
 
     **Returns:** its JSON file.
     """
@@ -52,15 +52,16 @@ def reproduce(
     ending = scale if seeds is None else f"{scale}-{seeds}-seeds"
     began = time.monotonic()
     folder = out / SWEEPS if sweeps is None else Path(sweeps)
-    trained = {}
+    trained = Trained(scale, {})
     for plan in plans:
         tell(f"sweep {plan.name}")
         how: dict[str, Any] = {"engine": engine, "progress": progress}
-        trained[plan.name] = train_or_resume(plan.task, folder / f"{plan.name}-{ending}", **how, **plan.settings)
+        place = folder / f"{plan.name}-{ending}"
+        trained.sweeps[plan.name] = train_or_resume(plan.task, place, **how, **plan.settings)
     tell("analysis")
-    made = of.analyse(Trained(scale, trained))
+    made = of.analyse(trained)
     words = results.command(name, scale, only, seeds)
-    return results.write(out, of, scale, words, plans, missing, made, time.monotonic() - began)
+    return results.write(out, of, scale, words, plans, missing, made, trained, time.monotonic() - began)
 
 
 def _chosen(of: Artefact, scale: str, only: Sequence[str]) -> tuple[list[SweepPlan], list[str]]:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from gnode import errors, plots
-from gnode.experiments.artefact import SCALES, Artefact, Outcome, SweepPlan
+from gnode.experiments.artefact import SCALES, Artefact, Outcome, SweepPlan, Trained
 from gnode.train import store
+from gnode.train.sweep import SPEC
 
 RUN = "run"
 """The only section that differs between two runs of the same artefact."""
@@ -22,12 +23,14 @@ def write(
     out: Path,
     of: Artefact,
     scale: str,
+    words: str,
     plans: Sequence[SweepPlan],
     missing: Sequence[str],
     made: Outcome,
+    trained: Trained,
     seconds: float,
 ) -> Path:
-    """Writes the files of an artefact; returns the JSON file."""
+    """Writes the files of an artefact that the command `words` made; returns the JSON file."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
@@ -42,7 +45,7 @@ def write(
         "title": of.title,
         "place": of.place,
         "scale": scale,
-        "command": command(of.name, scale, [plan.name for plan in plans] if missing else []),
+        "command": words,
         "sweeps": {plan.name: {"task": plan.task, **plan.settings} for plan in plans},
         "sweeps_left_out": list(missing),
         "numbers": [dataclasses.asdict(number) for number in made.numbers],
@@ -52,6 +55,7 @@ def write(
         RUN: {
             "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
             "seconds": round(seconds, 1),
+            **_training(trained),
             "devices": environment["devices"],
             "commit": environment["commit"],
             "versions": environment["versions"],
@@ -63,9 +67,18 @@ def write(
     return path
 
 
-def command(name: str, scale: str, only: Sequence[str] = ()) -> str:
+def _training(trained: Trained) -> dict[str, Any]:
+    """How long the networks were trained, whenever that was, and on what."""
+    sweeps = trained.sweeps.values()
+    devices = [device for sweep in sweeps for device in store.read_json(sweep.folder / SPEC)["devices"]]
+    seconds = sum(sweep.result(index)["seconds"] for sweep in sweeps for index in sweep.done())
+    return {"training_seconds": round(seconds, 1), "trained_on": list(dict.fromkeys(devices))}
+
+
+def command(name: str, scale: str, only: Sequence[str] = (), seeds: int | None = None) -> str:
     """What makes the artefact."""
-    return f"gnode reproduce {name} --scale {scale}" + (f" --only {','.join(only)}" if only else "")
+    part = f" --only {','.join(only)}" if only else ""
+    return f"gnode reproduce {name} --scale {scale}{part}" + ("" if seeds is None else f" --seeds {seeds}")
 
 
 def compared(content: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def error_curves(curves: Mapping[Any, Curve], along: str, label: str = "{}", tit
     """Training errors along an axis on logarithmic scales, a line per entry, with the deviation over seeds as bars."""
     figure, (axis,) = new_figure(4.4, 3.0)
     draw_curves(axis, curves, along, label)
-    axis.set_title(title)
+    axis.set_title(title, fontsize=9)
     add_legend(figure, where="right upper", columns=1)
     return figure
 

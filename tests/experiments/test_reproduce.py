@@ -33,7 +33,9 @@ def test_files(folder):
     assert [number["published"] for number in content["numbers"]] == ["0.028", "0.005", None, "0.490"]
     assert all(number["seeds"] == 2 for number in content["numbers"])
     assert content["checks"][0]["holds"] in (True, False)
-    assert set(content["run"]) == {"date", "seconds", "devices", "commit", "versions"}
+    timing = {"date", "seconds", "training_seconds", "trained_on"}
+    assert set(content["run"]) == timing | {"devices", "commit", "versions"}
+    assert content["run"]["training_seconds"] > 0
     assert "| the paper's claim |" in (folder / "capacity.md").read_text()
 
 
@@ -55,6 +57,17 @@ def test_a_sweep_is_trained_once_and_shared(folder):
     reproduce("annulus-generalisation", folder)
     assert program.traces() == traces
     assert {path: path.stat().st_mtime_ns for path in sorted(sweep.rglob("weights.npz"))} == before
+
+
+def test_another_number_of_seeds(folder, tmp_path):
+    """Kept apart from the scale's own sweep, and said in the command."""
+    path = reproduce("annulus-generalisation", tmp_path, seeds=1)
+    content = json.loads(path.read_text())
+    assert content["command"].endswith("--seeds 1")
+    assert {number["seeds"] for number in content["numbers"]} == {1}
+    assert (tmp_path / "sweeps" / "two-bit-annulus-smoke-1-seeds").is_dir()
+    first = json.loads((folder / "annulus-generalisation.json").read_text())
+    assert content["numbers"][0]["ours"] != first["numbers"][0]["ours"]
 
 
 def test_a_smaller_scale_does_not_replace_a_larger_one(folder, tmp_path):

@@ -1,4 +1,4 @@
-"""Spectral abscissas at the fixed points of networks with N = 6 (Appendix F.6, figure-s4).
+"""Spectral abscissas at the fixed points of networks with N = 6 (Appendix F.5, figure-s4).
 
 Shows: for the best of 27 settings of each network on the variable-amplitude 3-bit task, the spectral abscissa at
 every fixed point found from 10,000 visited states; bars are medians.
@@ -7,7 +7,7 @@ Command: gnode reproduce abscissa-n6 --scale paper
 Cost at paper scale: that of fig1's first sweep (10 minutes on one H200, none if it is there) and 2 minutes; smoke:
 30 s.
 
-Published (Appendix F.6, table of medians, N = 6): RNN 2.750, mGRU 0.004, GRU 0.005, nODE 2.626, gnODE 0.002.
+Published (Appendix F.5, table of medians, N = 6): RNN 2.750, mGRU 0.004, GRU 0.005, nODE 2.626, gnODE 0.002.
 """
 
 from gnode.experiments import flip_flop
@@ -33,7 +33,7 @@ ARTEFACT = Artefact(
     name="abscissa-n6",
     kind="figure",
     title="Stability of fixed points, N = 6",
-    place="Appendix F.6, figure-s4",
+    place="Appendix F.5, figure-s4",
     scales={"smoke": "30 s on two cores", "paper": "12 min on one H200"},
     plans=lambda scale: [flip_flop.variable(6, scale)],
     analyse=analyse,

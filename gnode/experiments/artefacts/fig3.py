@@ -90,7 +90,7 @@ def fits(trained: Trained, found: Expressivity, state: int, hidden: int) -> Any:
     for point in found.select(model="gnode", state=state, hidden=hidden).points:
         run = sweep.load(min(zip(point.errors, point.members))[1])
         trial = run.task.train
-        outputs[f"{point.tau:g} s"] = run.net.run(trial.inputs, dt=trial.dt).outputs[0]
+        outputs[rf"$\tau$ = {point.tau:g} s"] = run.net.run(trial.inputs, dt=trial.dt).outputs[0]
         target = trial.targets[0]
     return pictures.fitted_noise(target, outputs, dt=1.0)
 

@@ -64,7 +64,11 @@ def analyse(trained: Trained) -> Outcome:
     return Outcome(
         numbers=numbers,
         checks=[
-            Check("At N = 6 mGRU, GRU and gnODE come below 0.01, RNN and nODE do not.", solved, first),
+            Check(
+                "At N = 6 mGRU, GRU and gnODE come below 0.01, RNN and nODE do not.",
+                solved,
+                {flip_flop.name_of(model): value for model, value in first.items()},
+            ),
             Check("At N = 12 and 18 all come below 0.01.", all(v < flip_flop.SOLVED for v in later.values()), later),
             Check(
                 "The RNN with N = 18 has 8 stable fixed points, one for each output.",

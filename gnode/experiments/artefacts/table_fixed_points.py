@@ -1,4 +1,4 @@
-"""Table of fixed-point stability: medians and quartiles of the spectral abscissa, N = 100 and N = 6 (Appendix F.6).
+"""Table of fixed-point stability: medians and quartiles of the spectral abscissa, N = 100 and N = 6 (Appendix F.5).
 
 Shows: for each network's best of 27 settings the median and the quartiles of the spectral abscissa over the fixed
 points found.
@@ -54,7 +54,7 @@ ARTEFACT = Artefact(
     name="table-fixed-points",
     kind="table",
     title="Medians and quartiles of the spectral abscissa at fixed points",
-    place="Appendix F.6, fp-table",
+    place="Appendix F.5, fp-table",
     scales={"smoke": "1 min on two cores", "paper": "30 min on one H200"},
     plans=lambda scale: [flip_flop.variable(100, scale), flip_flop.variable(6, scale)],
     analyse=analyse,
