@@ -57,8 +57,8 @@ def _step(residual: Callable[[Vector], Vector], h: Vector) -> tuple[Vector, Arra
     norms = jax.vmap(lambda state: jnp.linalg.norm(residual(state)))(trials)
     norms = jnp.where(jnp.isfinite(norms), norms, jnp.inf)
     along, other = norms[: len(newton)], norms[len(newton) :]
-    is_steep = jnp.linalg.norm(y) * jnp.sqrt(typical) <= MAX_AMPLIFICATION * size
-    is_good = is_steep & (jnp.min(along) <= (1 - NEWTON_DECREASE) * size)
+    is_bounded = jnp.linalg.norm(y) * jnp.sqrt(typical) <= MAX_AMPLIFICATION * size
+    is_good = is_bounded & (jnp.min(along) <= (1 - NEWTON_DECREASE) * size)
     best = jnp.where(is_good, jnp.argmin(along), len(newton) + jnp.argmin(other))
     return trials[best], norms[best], missed <= MOST_MISSED * size
 

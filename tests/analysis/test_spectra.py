@@ -22,7 +22,7 @@ def test_drawn_scales(model):
     np.testing.assert_allclose(half.vector_field(h, x), 0.5 * none.vector_field(h, x), rtol=1e-6)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", ["mgru", "gnode", pytest.param("lem", marks=pytest.mark.slow)])
 def test_disc_and_pinching(model):
     """N = 400: the ungated spectrum fills the mean-field disc (within 8%, the mean of five draws); gates pinch it at 0.
 

@@ -26,6 +26,7 @@ def said(words, capsys):
     return " ".join(captured.out.split())
 
 
+@pytest.mark.slow
 def test_characters_and_resume(cache, tmp_path, capsys):
     mat = small_data.write_uci_mat(tmp_path / "mixoutALL_shifted.mat", *small_data.letters())
     said(f"data add characters {mat}", capsys)

@@ -123,6 +123,7 @@ def circles():
 SMALL = {"state": 6, "widths": (12,), "epochs": 12, "lr": 1e-2, "batch_size": 16}
 
 
+@pytest.mark.slow
 def test_learns_which_way_a_circle_was_drawn(circles, tmp_path):
     done = train_neural_cde(circles, tmp_path / "one", **SMALL)
     assert done.evaluation.accuracy >= 0.98
@@ -162,6 +163,7 @@ def test_a_seed_fixes_everything_and_an_interrupted_one_goes_on_to_the_same_weig
         train_neural_cde(circles, tmp_path / "whole", **SMALL)
 
 
+@pytest.mark.slow
 def test_solver_errors_fall_with_the_order(circles):
     rows = solver_errors(neural_cde(3, 2, state=6, widths=(12,), key=0), circles.test)
     largest = {name: row["largest"] for name, row in rows.items()}

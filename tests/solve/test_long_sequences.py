@@ -26,7 +26,7 @@ def bytes_needed(model: str, bins: int) -> int:
     return found.temp_size_in_bytes + found.argument_size_in_bytes + found.output_size_in_bytes
 
 
-@pytest.mark.parametrize("model", ["gnode", "gru"])
+@pytest.mark.parametrize("model", ["gnode", pytest.param("gru", marks=pytest.mark.slow)])
 def test_twenty_thousand_bins_in_less_than_two_gibibytes(model):
     assert bytes_needed(model, 20_000) < 2 * 2**30
 

@@ -62,6 +62,7 @@ def test_two_ways_to_write_one_network():
     assert 4 * inside.variance == pytest.approx(outside.variance, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_simulated_networks():
     """Depth 2, sigma_w = 2.5, four networks each of width 300 and 600: C_h(tau) within 6% of C_0.
 

@@ -12,8 +12,8 @@ from small import small_net, small_task
 
 from gnode import fit, tasks
 from gnode.tasks import arrays
-from gnode.train import Settings, growing, loop, parameters, program
-from gnode.train.loss import accuracy, first_bins, losses, to_device
+from gnode.train import Settings, evaluate, growing, loop, parameters, program
+from gnode.train.loss import first_bins, losses, to_device
 from gnode.types import as_key
 
 
@@ -45,7 +45,7 @@ def test_cross_entropy_and_accuracy_in_numpy(when):
     expected = -np.mean([scores[t, b, c] for t, b, c in chosen])
     right = np.mean([scores[t, b].argmax() == c for t, b, c in chosen])
     assert float(losses(net, batch, "cross_entropy", when).loss) == pytest.approx(expected, rel=1e-5)
-    assert float(accuracy(net, batch, when)) == pytest.approx(right, abs=1e-6)
+    assert evaluate(net, task, trials).accuracy == pytest.approx(right, abs=1e-6)
 
 
 def test_a_cut_trial_is_judged_at_its_new_last_bin():
