@@ -40,6 +40,7 @@ def workers():
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="finds the workers through /proc")
+@pytest.mark.slow
 def test_a_killed_worker_is_replaced_and_the_table_is_the_same(cluster, tmp_path):
     killed = []
 

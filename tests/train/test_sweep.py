@@ -218,6 +218,7 @@ def test_kill_9_at_random_moments_then_resume_gives_the_same_table(tmp_path, wan
     assert not list((out / "members").glob(".*.tmp"))
 
 
+@pytest.mark.slow
 def test_over_several_devices_it_is_the_same(grid_folder, tmp_path):
     """Two devices of the host stand in for two accelerators; 16 members in groups of 4, and a group of 3 that is not cut."""
     code = f"""
