@@ -137,6 +137,7 @@ def test_learns_which_way_a_circle_was_drawn(circles, tmp_path):
     assert (tmp_path / "one" / "confusion.png").stat().st_size > 3_000
 
 
+@pytest.mark.slow
 def test_a_seed_fixes_everything_and_an_interrupted_one_goes_on_to_the_same_weights(circles, tmp_path, monkeypatch):
     whole = train_neural_cde(circles, tmp_path / "whole", **SMALL | {"epochs": 4}).run
     judged = train.program.run_epoch_compiled

@@ -188,7 +188,8 @@ ARGUMENTS = "flipflop-square --model rnn,gnode --widths 8 --state 2 --lr 1e-3,1e
 ARGUMENTS += " --trials 24 --bins 12 --epochs 1500"
 
 
-@pytest.mark.parametrize("wanted", [2, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("wanted", [2, 5])
 def test_kill_9_at_random_moments_then_resume_gives_the_same_table(tmp_path, wanted):
     first = subprocess.run(
         [*SWEEP, *ARGUMENTS.split(), "--out", str(tmp_path / "whole")], capture_output=True, text=True
