@@ -174,11 +174,15 @@ class Network(eqx.Module):
         return _run(self, xs, jnp.broadcast_to(jnp.asarray(dt, dtype=float), xs.shape[:2]), starts)
 
     def batch(
-        self, xs: Float[Array, "trials time inputs"], dt: Float[Array, "trials time"], h0: Array | None = None
+        self,
+        xs: Float[Array, "trials time inputs"],
+        dt: Float[Array, "trials time"],
+        h0: Array | None = None,
+        gradient_only: bool = False,
     ) -> Trajectory:
-        """What `run` compiles, for use inside a compiled function: no checks."""
+        """What `run` compiles, for use inside a compiled function: no checks. `gradient_only` as in `rollout_batch`."""
         starts = jax.vmap(self.initial)(xs[:, 0]) if h0 is None else h0
-        states = rollout_batch(self.cell, xs, starts, dt, self.solver)
+        states = rollout_batch(self.cell, xs, starts, dt, self.solver, gradient_only)
         return Trajectory(self.read(states), states)
 
     def read(self, states: Float[Array, "*batch state"]) -> Float[Array, "*batch outputs"]:

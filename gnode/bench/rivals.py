@@ -1,5 +1,6 @@
 """Ways to make the same gradient."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -9,15 +10,22 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from gnode.bench.shapes import Data
+from gnode.bench.shapes import Data, Shape
 from gnode.network import Network
+from gnode.solve import fused, rollout_batch
 
 Outputs = Callable[[Network, Data], Float[Array, "trials time outputs"]]
 
 
-def by_gnode(net: Network, data: Data) -> Array:
-    """What `gnode.fit` calls."""
-    return net.batch(data.inputs, data.dt).outputs
+def by_gnode(**choices: str) -> Outputs:
+    """What `gnode.fit` calls, with `choices` of the solver's."""
+
+    def outputs(net: Network, data: Data) -> Array:
+        solver = dataclasses.replace(net.solver, **choices)
+        starts = jax.vmap(net.initial)(data.inputs[:, 0])
+        return net.read(rollout_batch(net.cell, data.inputs, starts, data.dt, solver, gradient_only=True))
+
+    return outputs
 
 
 def by_plain_scan(net: Network, data: Data) -> Array:
@@ -67,22 +75,48 @@ def by_diffrax(adjoint: Callable[[], diffrax.AbstractAdjoint]) -> Outputs:
 
 
 RIVALS: dict[str, Outputs] = {
-    "gnode": by_gnode,
+    "gnode": by_gnode(),
     "plain scan": by_plain_scan,
     "diffrax, recursive checkpointing": by_diffrax(diffrax.RecursiveCheckpointAdjoint),
     "diffrax, direct adjoint": by_diffrax(diffrax.DirectAdjoint),
 }
 
+ON_A_GPU: dict[str, Outputs] = {
+    "gnode, bfloat16 products": by_gnode(products="bfloat16"),
+    "gnode, loop": by_gnode(kernel="loop"),
+}
+"""gnode's other ways where there is a fused kernel."""
 
-def gradient_of(outputs: Outputs, net: Network, data: Data) -> Callable[[], tuple[Array, Network]]:
-    """A call that computes the loss and its gradient, compiled at the first one."""
-    values, structure = eqx.partition(net, eqx.is_inexact_array)
 
-    @jax.jit
-    def gradient(values: Network, data: Data) -> tuple[Array, Network]:
-        def loss(values: Network) -> Array:
-            return jnp.mean((outputs(eqx.combine(values, structure), data) - data.targets) ** 2)
+def rivals(net: Network) -> dict[str, Outputs]:
+    """Those that differ for a network on this machine."""
+    has_kernel = jax.default_backend() == "gpu" and fused.fits(net.cell, jnp.float32)
+    return RIVALS | (ON_A_GPU if has_kernel else {})
 
-        return jax.value_and_grad(loss)(values)
 
-    return lambda: gradient(values, data)
+Gradient = Callable[[], tuple[Array, Network]]
+
+
+def gradient_of(outputs: Outputs, shape: Shape, exact: bool = False) -> Gradient:
+    """A call that computes the loss of each of the shape's networks and its gradient, compiled at the first one.
+
+    `exact` asks for products in full float32, where the device has less by default.
+    """
+    nets = [shape.network(seed) for seed in range(shape.networks)]
+    structure = eqx.partition(nets[0], eqx.is_inexact_array)[1]
+    values = jax.tree.map(lambda *all: jnp.stack(all), *(eqx.filter(net, eqx.is_inexact_array) for net in nets))
+    data = jax.tree.map(lambda array: jnp.stack([array] * shape.networks), shape.data())
+
+    def loss(values: Network, data: Data) -> Array:
+        return jnp.mean((outputs(eqx.combine(values, structure), data) - data.targets) ** 2)
+
+    gradient = jax.value_and_grad(loss)
+    if shape.networks == 1:
+        values, data = jax.tree.map(lambda array: array[0], (values, data))
+    compiled = jax.jit(gradient if shape.networks == 1 else jax.vmap(gradient))
+
+    def call() -> tuple[Array, Network]:
+        with jax.default_matmul_precision("highest" if exact else "default"):
+            return compiled(values, data)
+
+    return call

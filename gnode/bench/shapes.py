@@ -34,9 +34,11 @@ class Shape:
     dt: float = 0.01
     heavy: bool = False
     """Too much for a laptop's processor to be measured in passing."""
+    networks: int = 1
+    """How many of them train side by side, as one program."""
 
     def network(self, seed: int = 0) -> Network:
-        """The network, drawn at random."""
+        """A network, drawn at random."""
         options: dict[str, Any] = {"widths": self.widths, "gate_widths": self.gate_widths}
         return build("gnode", self.inputs, self.outputs, state=self.state, tau=self.dt, key=seed, **options)
 
@@ -55,7 +57,7 @@ class Shape:
         layers = [(self.inputs + self.state, *self.widths, self.state)]
         layers += [(self.inputs + self.state, *self.gate_widths, self.state)]
         weights = sum(a * b for sizes in layers for a, b in pairwise(sizes)) + self.state * self.outputs
-        return 6.0 * weights * self.bins * self.trials
+        return 6.0 * weights * self.bins * self.trials * self.networks
 
 
 FLIP_FLOP = Shape(3, 3, 6, (100, 100, 100), (), 100, 10)
@@ -65,6 +67,9 @@ SHAPES: dict[str, Shape] = {
     "flip-flop N=6 B=50": dataclasses.replace(FLIP_FLOP, trials=50),
     "flip-flop N=6 B=100": dataclasses.replace(FLIP_FLOP, trials=100),
     "flip-flop N=100 B=50": dataclasses.replace(FLIP_FLOP, state=100, trials=50),
+    "27 networks N=6 B=10": dataclasses.replace(FLIP_FLOP, networks=27, heavy=True),
+    "27 networks N=6 B=100": dataclasses.replace(FLIP_FLOP, networks=27, trials=100, heavy=True),
+    "27 networks N=100 B=50": dataclasses.replace(FLIP_FLOP, networks=27, state=100, trials=50, heavy=True),
     "OU N=10 H=100 B=1": Shape(1, 10, 10, (100,), (), 200, 1),
     "walker2d N=32 H=316": Shape(18, 17, 32, (316, 316), (), 84, 256, dt=1.0),
     "walker2d N=32 H=1000": Shape(18, 17, 32, (1000, 1000), (), 84, 256, dt=1.0, heavy=True),

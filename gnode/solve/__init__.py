@@ -6,6 +6,8 @@ from gnode.solve.rollout import rollout as rollout
 from gnode.solve.rollout import rollout_batch as rollout_batch
 from gnode.solve.solver import ADJOINTS as ADJOINTS
 from gnode.solve.solver import INTERPOLATIONS as INTERPOLATIONS
+from gnode.solve.solver import KERNELS as KERNELS
 from gnode.solve.solver import MEMORIES as MEMORIES
 from gnode.solve.solver import METHODS as METHODS
+from gnode.solve.solver import PRODUCTS as PRODUCTS
 from gnode.solve.solver import Solver as Solver

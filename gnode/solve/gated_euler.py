@@ -93,7 +93,7 @@ def _forward(cell: Gated, h0: Array, xs: Array, dt: Array) -> tuple[Array, Layer
         h = h + rate * (G[-1] * drift if cell.G is not None else drift)
         return h, (h, F, G)
 
-    return jax.lax.scan(step, h0, (xs, _rate(cell, dt)), unroll=unroll(xs.shape[0]))[1]
+    return jax.lax.scan(step, h0, (xs, rate_of(cell, dt)), unroll=unroll(xs.shape[0]))[1]
 
 
 @_states.defjvp
@@ -104,7 +104,7 @@ def _states_jvp(structure: PyTree, primals: tuple, tangents: tuple) -> tuple[Arr
     hs, F, G = _forward(cell, h0, xs, dt)
     before = jnp.concatenate([h0[None], hs[:-1]])
     rate, drate = jax.jvp(
-        lambda timescale, dt: _rate(eqx.tree_at(lambda cell: cell.timescale, cell, timescale), dt),
+        lambda timescale, dt: rate_of(eqx.tree_at(lambda cell: cell.timescale, cell, timescale), dt),
         (cell.timescale, dt),
         (dcell.timescale, ddt),
     )
@@ -143,7 +143,7 @@ def _tangent_chunk(cell: Gated, dcell: Gated, dh: Array, bins: tuple) -> tuple[A
     return jax.lax.scan(step, dh, (before, rate, F, G, dxs, drate, tap, F_taps, G_taps), unroll=unroll(time))
 
 
-def _rate(cell: Gated, dt: Array) -> Array:
+def rate_of(cell: Gated, dt: Array) -> Array:
     """dt / tau for every bin, trial and unit."""
     return jnp.broadcast_to(dt[..., None] / cell.timescale(), (*dt.shape, cell.units))
 
@@ -160,7 +160,7 @@ def _after(stack: Stack | None) -> Layers:
     return [] if stack is None else [W.T for W in stack.W[1:]]
 
 
-def _names(stack: Stack) -> list[str]:
+def layer_names(stack: Stack) -> list[str]:
     """The activation of every layer."""
     return [stack.hidden] * (stack.depth - 1) + [stack.final]
 
@@ -169,7 +169,7 @@ def _values(stack: Stack | None, a: Array, after: Layers) -> Layers:
     """Every layer's value, from the pre-activation of the first."""
     if stack is None:
         return []
-    names = _names(stack)
+    names = layer_names(stack)
     values = [activation(names[0])(a)]
     for name, W, b in zip(names[1:], after, stack.b[1:]):
         values.append(activation(name)(values[-1] @ W + b))
@@ -185,7 +185,7 @@ def _taps(dstack: Stack | None, values: Layers) -> Layers:
 
 def _changes(stack: Stack, values: Layers, da: Array, after: Layers, taps: Layers) -> Array:
     """The change of a stack's output, from that of its first pre-activation."""
-    names = _names(stack)
+    names = layer_names(stack)
     ds = SLOPES[names[0]](values[0]) * da
     for name, s, W, tap in zip(names[1:], values[1:], after, taps):
         ds = SLOPES[name](s) * (ds @ W + tap)

@@ -15,10 +15,14 @@ from jaxtyping import Array, Float
 
 from gnode import errors
 from gnode.cells import Cell
+from gnode.solve import fused
 from gnode.solve.bins import Bin, State, advance
 from gnode.solve.gated_euler import gated_euler, has_hand_written_derivative, pays
 from gnode.solve.solver import Solver
 from gnode.solve.unroll import unroll
+
+Run = Callable[[Array, Any], Array]
+"""From the state before some bins, and the bins, to the state at the end of each."""
 
 
 def rollout(
@@ -66,11 +70,21 @@ def rollout_batch(
     h0: Float[Array, "trials state"],
     dt: Float[Array, "trials time"],
     solver: Solver,
+    gradient_only: bool = False,
 ) -> Float[Array, "trials time state"]:
-    """What `jax.vmap` of `rollout` computes for a batch of trials, without its checks and with the batch known to it."""
-    if _is_by_hand(cell, solver, trials=xs.shape[0]):
-        return jnp.swapaxes(_by_hand(cell, h0, jnp.swapaxes(xs, 0, 1), jnp.swapaxes(dt, 0, 1), solver), 0, 1)
-    return jax.vmap(lambda xs, h0, dt: _by_steps(cell, xs, h0, dt, solver))(xs, h0, dt)
+    """What `jax.vmap` of `rollout` computes for a batch of trials, without its checks and with the batch known to it.
+
+    `gradient_only` promises that no derivative but a gradient will be asked for, which the fused kernel needs.
+    """
+    run: Run | None = None
+    if gradient_only and _is_fused(cell, solver, h0):
+        run = _fused(cell, solver)
+    elif _is_by_hand(cell, solver, trials=xs.shape[0]):
+        run = _by_hand(cell)
+    if run is None:
+        return jax.vmap(lambda xs, h0, dt: _by_steps(cell, xs, h0, dt, solver))(xs, h0, dt)
+    time_first = jnp.swapaxes(xs, 0, 1), jnp.swapaxes(dt, 0, 1)
+    return jnp.swapaxes(_with_memory(solver.memory, run)(h0, time_first), 0, 1)
 
 
 @eqx.filter_jit  # so that calling rollout outside a compiled function does not compile anew each time
@@ -78,7 +92,7 @@ def _integrate(
     cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver
 ) -> Float[Array, "time state"]:
     if _is_by_hand(cell, solver, trials=1):
-        return _by_hand(cell, h0[None], xs[:, None], steps[:, None], solver)[:, 0]
+        return _with_memory(solver.memory, _by_hand(cell))(h0[None], (xs[:, None], steps[:, None]))[:, 0]
     return _by_steps(cell, xs, h0, steps, solver)
 
 
@@ -96,14 +110,35 @@ def _by_steps(cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], so
     return _with_memory(solver.memory, run)(h0, (xs, ends, steps))
 
 
+def _is_one_euler_step(solver: Solver) -> bool:
+    """Whether a bin is one Euler step, to be differentiated as such."""
+    one_step = solver.method == "euler" and solver.substeps == 1 and solver.interpolation == "hold"
+    return one_step and solver.adjoint == "discretise_then_optimise"
+
+
 def _is_by_hand(cell: Any, solver: Solver, trials: int) -> bool:
-    one_euler_step = solver.method == "euler" and solver.substeps == 1 and solver.interpolation == "hold"
-    as_steps = one_euler_step and solver.adjoint == "discretise_then_optimise"
-    return as_steps and has_hand_written_derivative(cell) and pays(cell, trials)
+    return _is_one_euler_step(solver) and has_hand_written_derivative(cell) and pays(cell, trials)
 
 
-def _by_hand(cell: Any, h0: Array, xs: Array, dt: Array, solver: Solver) -> Float[Array, "time trials state"]:
-    return _with_memory(solver.memory, lambda h, bins: gated_euler(cell, h, *bins))(h0, (xs, dt))
+def _by_hand(cell: Any) -> Run:
+    return lambda h, bins: gated_euler(cell, h, *bins)
+
+
+def _is_fused(cell: Any, solver: Solver, h0: Array) -> bool:
+    if solver.kernel == "loop" or (solver.kernel == "auto" and jax.default_backend() != "gpu"):
+        return False
+    possible = _is_one_euler_step(solver) and fused.fits(cell, h0.dtype)
+    if solver.kernel == "fused" and not possible:
+        raise errors.ArgumentError(
+            "kernel is 'fused', but that kernel runs cells of the gated family only, by forward Euler with one step per "
+            f"bin, in float32 and with at most {fused.WIDEST} units in every layer; use kernel='auto'."
+        )
+    return possible
+
+
+def _fused(cell: Any, solver: Solver) -> Run:
+    how = {"products": solver.products, "interpret": jax.default_backend() != "gpu"}
+    return lambda h, bins: fused.fused_euler(cell, h, *bins, **how)
 
 
 def as_solver(cell: Cell, method: str | Solver | None, options: dict) -> Solver:
@@ -113,10 +148,6 @@ def as_solver(cell: Cell, method: str | Solver | None, options: dict) -> Solver:
             raise errors.ArgumentError(f"{', '.join(options)}: set these inside the Solver that is passed as method.")
         return method
     return Solver(method or cell.default_method, **options)
-
-
-Run = Callable[[Array, Any], Array]
-"""From the state before some bins, and the bins, to the state at the end of each."""
 
 
 def _with_memory(memory: str, run: Run) -> Run:

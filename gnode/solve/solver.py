@@ -7,6 +7,13 @@ from gnode import errors
 ADJOINTS = ("discretise_then_optimise", "optimise_then_discretise")
 MEMORIES = ("store", "checkpoint")
 INTERPOLATIONS = ("hold", "linear")
+KERNELS = ("auto", "loop", "fused")
+
+PRODUCTS: dict[str, str] = {
+    "tf32": "factors rounded to 10 bits of mantissa, sums in float32: what a GPU's own products do by default",
+    "bfloat16": "factors rounded to 7 bits of mantissa, sums in float32",
+}
+"""The precision of products inside the fused kernel."""
 
 METHODS: dict[str, str] = {
     "euler": "forward Euler, order 1; at dt = tau the flow becomes the usual recurrent map",
@@ -36,6 +43,10 @@ class Solver:
       adjoint equation backwards in time, bin by bin, from the stored state at each bin's end.
     - `memory`: of the backward pass. "store" keeps what every bin computed; "checkpoint" keeps about 2 sqrt(T) states and
       computes the rest again.
+    - `kernel`: how training runs the gated family by forward Euler. "loop" is a compiled loop over bins; "fused" is one GPU
+      kernel for all bins (`gnode.solve.fused`, layers up to 128 units; on a CPU an interpreter runs it, slowly); "auto"
+      takes the fused one on a GPU where it fits.
+    - `products`: a name from `PRODUCTS`, the precision of products inside the fused kernel.
     - `rtol`, `atol`, `max_steps`: tolerances and the most steps in one bin, for the adaptive methods.
 
     >>> Solver("rk4", substeps=2).method
@@ -47,6 +58,8 @@ class Solver:
     interpolation: str = "hold"
     adjoint: str = "discretise_then_optimise"
     memory: str = "store"
+    kernel: str = "auto"
+    products: str = "tf32"
     rtol: float = 1e-4
     atol: float = 1e-6
     max_steps: int = 4096
@@ -56,6 +69,8 @@ class Solver:
         errors.one_of("interpolation", self.interpolation, INTERPOLATIONS)
         errors.one_of("adjoint", self.adjoint, ADJOINTS)
         errors.one_of("memory", self.memory, MEMORIES)
+        errors.one_of("kernel", self.kernel, KERNELS)
+        errors.one_of("products", self.products, PRODUCTS)
         errors.whole("substeps", self.substeps)
         errors.whole("max_steps", self.max_steps)
         errors.positive("rtol", self.rtol)

@@ -64,7 +64,7 @@ def losses(net: Network, batch: Batch, kind: str, when: str) -> Losses:
     mse: the mean of (y - target)^2 over the outputs and over the bins that count. cross_entropy: the mean of
     -log softmax(y)[class] over the bins that count. With `when` = "last" only the last real bin of each trial counts.
     """
-    outputs, states = net.batch(batch.inputs, batch.dt)
+    outputs, states = net.batch(batch.inputs, batch.dt, gradient_only=True)
     counts, error = counting_bins(batch, when), errors_by_bin(outputs, batch, kind)
     # A bin that does not count may hold anything, infinity included, so it is left out rather than multiplied by zero.
     total = jnp.sum(jnp.where(counts > 0, error * counts, 0.0))

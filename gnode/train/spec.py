@@ -14,7 +14,7 @@ from gnode import errors, tasks
 from gnode.init import INITIALISERS
 from gnode.models import CELL_OPTIONS, build
 from gnode.network import INITIAL_STATES, Network
-from gnode.solve import ADJOINTS, INTERPOLATIONS, MEMORIES, METHODS
+from gnode.solve import ADJOINTS, INTERPOLATIONS, KERNELS, MEMORIES, METHODS, PRODUCTS
 from gnode.tasks import Task
 from gnode.train.settings import DECAYS, VALIDATE, Settings, growing
 from gnode.types import Key
@@ -98,6 +98,8 @@ OPTIONS: dict[str, Option] = {
     "interpolation": Option("solver", str, f"Input between samples: {', '.join(INTERPOLATIONS)}."),
     "adjoint": Option("solver", str, f"Gradient: {', '.join(ADJOINTS)}."),
     "memory": Option("solver", str, f"Backward pass: {', '.join(MEMORIES)}."),
+    "kernel": Option("solver", str, f"How a GPU trains: {', '.join(KERNELS)}."),
+    "products": Option("solver", str, f"Precision of products in the fused kernel: {', '.join(PRODUCTS)}."),
     "rtol": Option("solver", float, "Relative tolerance of an adaptive method."),
     "atol": Option("solver", float, "Absolute tolerance of an adaptive method."),
     "epochs": Option("fit", int, "Passes over the training trials."),

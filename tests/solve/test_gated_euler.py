@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from gated_cases import assert_close, gradients, plain_loop, random_case
 
 from gnode import cells, rollout
 from gnode.activations import ACTIVATIONS, SLOPES
@@ -14,60 +15,12 @@ RNG = np.random.default_rng(0)
 EULER = Solver("euler")
 
 
-def plain_loop(cell, xs, h0, dt):
-    """The reference: nothing but the cell's right-hand side in a scan, differentiated by JAX."""
-    field = jax.vmap(cell.vector_field)
-
-    def step(h, bin):
-        x, length = bin
-        h = h + length[:, None] * field(h, x)
-        return h, h
-
-    return jnp.swapaxes(jax.lax.scan(step, h0, (jnp.swapaxes(xs, 0, 1), dt.T))[1], 0, 1)
-
-
 def by_hand(cell, xs, h0, dt):
     return rollout_batch(cell, xs, h0, dt, EULER)
 
 
 def by_vmap(cell, xs, h0, dt):
     return jax.vmap(lambda xs, h0, dt: rollout(cell, xs, h0, dt=dt, method="euler"))(xs, h0, dt)
-
-
-def random_case(seed, dtype=float):
-    """A cell of the gated family of random size, depth and options, with a batch for it."""
-    rng = np.random.default_rng(seed)
-    inputs, state, trials, time = (int(rng.integers(1, most)) for most in (4, 6, 5, 13))
-    depth, gate_depth = int(rng.integers(0, 4)), int(rng.integers(0, 3))
-    cell = cells.gated(
-        inputs,
-        state,
-        widths=tuple(int(width) for width in rng.integers(1, 9, depth)),
-        gate_widths=tuple(int(width) for width in rng.integers(1, 9, gate_depth)),
-        gate=bool(rng.integers(2)),
-        leak=bool(rng.integers(4)),
-        hidden=str(rng.choice(sorted(SLOPES))),
-        final=str(rng.choice(sorted(SLOPES))),
-        learn_tau=str(rng.choice(["no", "shared", "per_unit"])),
-        tau=float(rng.uniform(0.3, 2)),
-        bias_std=0.3,
-        key=seed,
-    )
-    xs, h0 = rng.normal(size=(trials, time, inputs)), rng.normal(size=(trials, state))
-    dt = rng.uniform(0.05, 0.3, (trials, time))
-    return cell, *(jnp.asarray(part, dtype) for part in (xs, h0, dt))
-
-
-def gradients(run, case):
-    return eqx.filter_grad(lambda case: jnp.sum(jnp.sin(run(*case) + jnp.arange(case[2].shape[-1]))))(case)
-
-
-def assert_close(ours, theirs, tolerance):
-    pairs = list(zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True))
-    assert len(pairs) >= 6
-    for mine, reference in pairs:
-        assert mine.shape == reference.shape
-        assert float(jnp.linalg.norm(mine - reference)) <= tolerance * (1e-3 + float(jnp.linalg.norm(reference)))
 
 
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 30))])
