@@ -155,3 +155,23 @@ def flow_figure(run: Run, trained: Trained, show_points: bool = True) -> tuple[A
     exact = points.select(status="equilibrium")
     figure = plots.flow_field(run.net, exact if show_points else None, trajectories=run.states[:10], nullclines=False)
     return figure, exact
+
+
+HOLE = 0.05
+"""The flow is slow in a region if its median speed is at most this share of that around the attractor. Our bound."""
+
+REGIONS = {"inside": (0.0, 1.0), "on it": (1.0, 2.0), "around it": (2.5, 3.0)}
+"""Of the disk and ring tasks, by radius of the outputs."""
+
+
+def speed_by_radius(run: Run) -> dict[str, float]:
+    """The median speed of the outputs, per second, inside radius 1, between 1 and 2, and around the attractor."""
+    field = analysis.flow_field(run.net, limits=((-3, 3), (-3, 3)), resolution=61)
+    radius = np.hypot(*np.meshgrid(field.u, field.v))
+    speed = np.linalg.norm(field.velocity, axis=-1)
+    return {name: float(np.median(speed[(radius >= low) & (radius <= high)])) for name, (low, high) in REGIONS.items()}
+
+
+def has_no_hole(speeds: dict[str, float]) -> bool:
+    """Whether the middle of a disk is slow, compared with what is around it."""
+    return speeds["inside"] <= HOLE * speeds["around it"]

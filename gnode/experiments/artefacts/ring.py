@@ -15,7 +15,7 @@ PANELS = {"ring-from-0": ("a", "8.345e-5"), "ring-from-2": ("b", "0.007")}
 
 
 def analyse(trained: Trained) -> Outcome:
-    numbers, figures, shapes, details = [], {}, {}, {}
+    numbers, figures, speeds, details = [], {}, {}, {}
     for task, (panel, published) in PANELS.items():
         sweep = trained[f"two-bit-{task}"]
         numbers.append(
@@ -25,10 +25,21 @@ def analyse(trained: Trained) -> Outcome:
         figures[panel], _ = flip_flop.flow_figure(run, trained, show_points=False)
         slow = flip_flop.slow_set(run)
         details[task] = None if slow is None else slow.summary()
-        shapes[task] = None if slow is None else slow.shape.name
-    claim = "Slow states form a ring when the target starts at (2, 0), and a disk when it starts at (0, 0)."
-    decided = None if None in shapes.values() else shapes == {"ring-from-0": "disk", "ring-from-2": "ring"}
-    return Outcome(numbers, [Check(claim, decided, shapes)], figures, details)
+        speeds[task] = flip_flop.speed_by_radius(run)
+    from_0, from_2 = (speeds[task] for task in PANELS)
+    checks = [
+        Check(
+            "With the target starting at (0, 0) the flow is like the disk's: its middle is slow as well.",
+            flip_flop.has_no_hole(from_0),
+            {f"speed {name}": speed for name, speed in from_0.items()},
+        ),
+        Check(
+            "With (2, 0) it is more like a ring: its middle is faster than with (0, 0).",
+            from_2["inside"] > from_0["inside"],
+            {f"speed {name}": speed for name, speed in from_2.items()},
+        ),
+    ]
+    return Outcome(numbers, checks, figures, details)
 
 
 ARTEFACT = Artefact(
