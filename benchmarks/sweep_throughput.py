@@ -20,8 +20,9 @@ from timing import report
 
 from gnode import fit, sweep
 from gnode.bench import compare
+from gnode.solve import available_cores
 from gnode.train import Grid, loop, member, spec
-from gnode.train.engines import cores, one_program
+from gnode.train.engines import one_program
 from gnode.train.grid import TaskCache
 
 TASK = "flipflop-variable"
@@ -62,7 +63,7 @@ def on_cpu() -> list[dict]:
             {
                 "batch": size,
                 "members": len(grid.members),
-                "cores": cores(),
+                "cores": available_cores(),
                 "one after another, updates/s": updates / alone,
                 "sweep, updates/s": updates / together,
                 "ratio": alone / together,

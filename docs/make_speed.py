@@ -7,7 +7,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def cell(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    return f"{value:.3g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
 def made_by(path: Path) -> str:

@@ -14,6 +14,7 @@ from gnode.models import build as build
 from gnode.network import Network as Network
 from gnode.solve import Solver as Solver
 from gnode.solve import rollout as rollout
+from gnode.solve import use_cores as use_cores
 from gnode.train import Run as Run
 from gnode.train import Settings as Settings
 from gnode.train import Sweep as Sweep

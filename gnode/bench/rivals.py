@@ -17,7 +17,7 @@ from gnode.solve import fused, rollout_batch
 Outputs = Callable[[Network, Data], Float[Array, "trials time outputs"]]
 
 
-def by_gnode(**choices: str) -> Outputs:
+def by_gnode(**choices: Any) -> Outputs:
     """What `gnode.fit` calls, with `choices` of the solver's."""
 
     def outputs(net: Network, data: Data) -> Array:
@@ -87,9 +87,14 @@ ON_A_GPU: dict[str, Outputs] = {
 }
 """gnode's other ways where there is a fused kernel."""
 
+ON_ALL_CORES = "gnode, all cores"
+
 
 def rivals(net: Network) -> dict[str, Outputs]:
     """Those that differ for a network on this machine."""
+    cores = jax.device_count() if jax.default_backend() == "cpu" else 1
+    if cores > 1:
+        return RIVALS | {ON_ALL_CORES: by_gnode(cores=cores)}
     has_kernel = jax.default_backend() == "gpu" and fused.fits(net.cell, jnp.float32)
     return RIVALS | (ON_A_GPU if has_kernel else {})
 

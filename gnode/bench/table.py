@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from gnode import errors
+from gnode.bench import pytorch
 from gnode.bench.rivals import RIVALS, gradient_of, rivals
 from gnode.bench.shapes import SHAPES, Shape
 from gnode.bench.timing import compare, measured_peak
@@ -17,12 +18,18 @@ AGREE = 2e-2
 
 
 def bench(
-    shapes: Sequence[str] | None = None, *, rounds: int = 9, progress: Callable[[str], None] | None = None
+    shapes: Sequence[str] | None = None,
+    *,
+    rounds: int = 9,
+    skip: str | None = None,
+    progress: Callable[[str], None] | None = None,
+    after_shape: Callable[[dict[str, Any]], None] | None = None,
 ) -> dict[str, Any]:
     """Times one gradient (forward and backward) of each shape by each rival.
 
     **Arguments:** `shapes`, names from `SHAPES`, by default all that are not heavy on a CPU and all elsewhere; `rounds`,
-    how often each rival has its turn; `progress`, called with each shape's name before its turn.
+    how often each rival has its turn; `skip`, how the names of rivals begin that are left out; `progress`, called with
+    each shape's name before its turn; `after_shape`, called with what has been found so far after each.
 
     **Returns:** the rows, each with the time in milliseconds, how many times gnode's time that is, the share of
     `peak` (operations per second of a large float32 product, measured in the same run) that it reaches, and the error of
@@ -37,25 +44,33 @@ def bench(
     for name in names:
         if progress is not None:
             progress(name)
-        rows += _rows(name, SHAPES[name], peak, rounds)
+        rows += _rows(name, SHAPES[name], peak, rounds, skip)
+        if after_shape is not None:
+            after_shape(_found(rows, peak))
+    return _found(rows, peak)
+
+
+def _found(rows: list[dict[str, Any]], peak: float) -> dict[str, Any]:
     return {"rows": rows, "peak_gflops": peak / 1e9}
 
 
-def _rows(name: str, shape: Shape, peak: float, rounds: int) -> list[dict[str, Any]]:
-    calls = {rival: gradient_of(outputs, shape) for rival, outputs in rivals(shape.network()).items()}
+def _rows(name: str, shape: Shape, peak: float, rounds: int, skip: str | None) -> list[dict[str, Any]]:
+    chosen = {n: outputs for n, outputs in rivals(shape.network()).items() if skip is None or not n.startswith(skip)}
+    calls = {rival: gradient_of(outputs, shape) for rival, outputs in chosen.items()}
     exact = gradient_of(RIVALS["plain scan"], shape, exact=True)()[1]
     errors_found = {rival: relative_error(call()[1], exact) for rival, call in calls.items()}
     if not max(errors_found.values()) <= AGREE:
         raise errors.GnodeError(f"the rivals disagree about the gradient of {name}: {errors_found}.")
     times = compare(calls, rounds)
+    times |= compare(pytorch.calls(shape), rounds)  # on its own: PyTorch's threads go on spinning after a call
     return [
         {
             "shape": name,
             "gradient by": rival,
             "ms": time,
             "times gnode": time / times["gnode"],
-            "share of peak": shape.operations / (time / 1e3) / peak,
-            "gradient's error": errors_found[rival],
+            "share of peak": None if rival not in calls else shape.operations / (time / 1e3) / peak,
+            "gradient's error": errors_found.get(rival),
         }
         for rival, time in times.items()
     ]

@@ -1,14 +1,15 @@
 """gnode train: one network on one task."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from gnode import errors, plots, train
 from gnode.cli.options import with_run_options
-from gnode.train import Run, spec
+from gnode.solve import use_cores
+from gnode.train import Run, spec, store
 
 console = Console()
 
@@ -28,11 +29,13 @@ def train_command(
     if resume is not None:
         if task is not None or given:
             raise errors.ArgumentError("--resume takes all settings from the run's folder; give it alone.")
+        _use_cores(store.read_json(resume / store.CONFIG).get("spec", {}) if (resume / store.CONFIG).exists() else {})
         tell(guarded(lambda: train.resume(resume, progress=progress), resume))
         return
     if task is None:
         raise errors.ArgumentError("the task is missing; `gnode list` shows them, e.g. gnode train flipflop-square.")
     values = {name: spec.read(name, text.replace(",", "x")) for name, text in given.items()}
+    _use_cores(values)
     settings = spec.with_defaults(task, values)
     made = spec.make_task(task, settings)
     net, made, fit_settings, key = spec.realise(settings, made)
@@ -50,6 +53,12 @@ def train_command(
         folder,
     )
     tell(run)
+
+
+def _use_cores(settings: dict[str, Any]) -> None:
+    """Before anything computes, as it has to be."""
+    if settings.get("cores", 1) > 1:
+        use_cores(settings["cores"])
 
 
 def guarded(work, folder: Path) -> Run:

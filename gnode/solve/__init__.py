@@ -1,6 +1,9 @@
 """Time: how a flow becomes a sequence of states."""
 
 from gnode.solve.bins import advance as advance
+from gnode.solve.cores import available_cores as available_cores
+from gnode.solve.cores import check_cores as check_cores
+from gnode.solve.cores import use_cores as use_cores
 from gnode.solve.rollout import as_solver as as_solver
 from gnode.solve.rollout import rollout as rollout
 from gnode.solve.rollout import rollout_batch as rollout_batch

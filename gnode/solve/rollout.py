@@ -1,7 +1,6 @@
 """Time: the states that a cell goes through under an input."""
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,12 +16,10 @@ from gnode import errors
 from gnode.cells import Cell
 from gnode.solve import fused
 from gnode.solve.bins import Bin, State, advance
+from gnode.solve.cores import Run, over_cores, split_over
 from gnode.solve.gated_euler import gated_euler, has_hand_written_derivative, pays
 from gnode.solve.solver import Solver
 from gnode.solve.unroll import unroll
-
-Run = Callable[[Array, Any], Array]
-"""From the state before some bins, and the bins, to the state at the end of each."""
 
 
 def rollout(
@@ -76,15 +73,15 @@ def rollout_batch(
 
     `gradient_only` promises that no derivative but a gradient will be asked for, which the fused kernel needs.
     """
-    run: Run | None = None
+    parts = split_over(solver.cores)
     if gradient_only and _is_fused(cell, solver, h0):
-        run = _fused(cell, solver)
-    elif _is_by_hand(cell, solver, trials=xs.shape[0]):
-        run = _by_hand(cell)
-    if run is None:
-        return jax.vmap(lambda xs, h0, dt: _by_steps(cell, xs, h0, dt, solver))(xs, h0, dt)
-    time_first = jnp.swapaxes(xs, 0, 1), jnp.swapaxes(dt, 0, 1)
-    return jnp.swapaxes(_with_memory(solver.memory, run)(h0, time_first), 0, 1)
+        run_of = partial(_fused, solver=solver)
+    elif _is_by_hand(cell, solver, trials=-(-xs.shape[0] // parts)):
+        run_of = partial(_by_hand, solver=solver)
+    else:
+        run_of = partial(_each_by_steps, solver=solver)
+    run = run_of(cell) if parts == 1 else over_cores(run_of, cell, parts)
+    return jnp.swapaxes(run(h0, (jnp.swapaxes(xs, 0, 1), jnp.swapaxes(dt, 0, 1))), 0, 1)
 
 
 @eqx.filter_jit  # so that calling rollout outside a compiled function does not compile anew each time
@@ -92,7 +89,7 @@ def _integrate(
     cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver
 ) -> Float[Array, "time state"]:
     if _is_by_hand(cell, solver, trials=1):
-        return _with_memory(solver.memory, _by_hand(cell))(h0[None], (xs[:, None], steps[:, None]))[:, 0]
+        return _by_hand(cell, solver)(h0[None], (xs[:, None], steps[:, None]))[:, 0]
     return _by_steps(cell, xs, h0, steps, solver)
 
 
@@ -120,8 +117,15 @@ def _is_by_hand(cell: Any, solver: Solver, trials: int) -> bool:
     return _is_one_euler_step(solver) and has_hand_written_derivative(cell) and pays(cell, trials)
 
 
-def _by_hand(cell: Any) -> Run:
-    return lambda h, bins: gated_euler(cell, h, *bins)
+def _by_hand(cell: Any, solver: Solver) -> Run:
+    return _with_memory(solver.memory, lambda h, bins: gated_euler(cell, h, *bins))
+
+
+def _each_by_steps(cell: Any, solver: Solver) -> Run:
+    def run(h0: Array, bins: Any) -> Array:
+        return jax.vmap(lambda h, x, dt: _by_steps(cell, x, h, dt, solver), (0, 1, 1), 1)(h0, *bins)
+
+    return run
 
 
 def _is_fused(cell: Any, solver: Solver, h0: Array) -> bool:
@@ -138,7 +142,7 @@ def _is_fused(cell: Any, solver: Solver, h0: Array) -> bool:
 
 def _fused(cell: Any, solver: Solver) -> Run:
     how = {"products": solver.products, "interpret": jax.default_backend() != "gpu"}
-    return lambda h, bins: fused.fused_euler(cell, h, *bins, **how)
+    return _with_memory(solver.memory, lambda h, bins: fused.fused_euler(cell, h, *bins, **how))
 
 
 def as_solver(cell: Cell, method: str | Solver | None, options: dict) -> Solver:

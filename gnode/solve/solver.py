@@ -47,6 +47,8 @@ class Solver:
       kernel for all bins (`gnode.solve.fused`, layers up to 128 units; on a CPU an interpreter runs it, slowly); "auto"
       takes the fused one on a GPU where it fits.
     - `products`: a name from `PRODUCTS`, the precision of products inside the fused kernel.
+    - `cores`: of a CPU, over which the trials of a batch are split, after `gnode.use_cores`. Sums are then made in another
+      order, so results agree with those of one core to rounding.
     - `rtol`, `atol`, `max_steps`: tolerances and the most steps in one bin, for the adaptive methods.
 
     >>> Solver("rk4", substeps=2).method
@@ -60,6 +62,7 @@ class Solver:
     memory: str = "store"
     kernel: str = "auto"
     products: str = "tf32"
+    cores: int = 1
     rtol: float = 1e-4
     atol: float = 1e-6
     max_steps: int = 4096
@@ -72,6 +75,7 @@ class Solver:
         errors.one_of("kernel", self.kernel, KERNELS)
         errors.one_of("products", self.products, PRODUCTS)
         errors.whole("substeps", self.substeps)
+        errors.whole("cores", self.cores)
         errors.whole("max_steps", self.max_steps)
         errors.positive("rtol", self.rtol)
         errors.positive("atol", self.atol)

@@ -11,6 +11,7 @@ from jaxtyping import PyTree
 
 from gnode import errors
 from gnode.network import Network
+from gnode.solve import check_cores
 from gnode.tasks import Task
 from gnode.train import evaluation, parameters, program
 from gnode.train.loss import Batch, to_device
@@ -69,6 +70,7 @@ def pose(net: Network, task: Task, settings: Settings, key: Key, data: Data | No
         )
     if net.outputs != task.outputs:
         raise errors.ArgumentError(f"the network has {net.outputs} outputs, but task {task.name} needs {task.outputs}.")
+    check_cores(net.solver.cores)
     params, frozen = parameters.split(net)
     return Problem(
         params=params,

@@ -100,6 +100,7 @@ OPTIONS: dict[str, Option] = {
     "memory": Option("solver", str, f"Backward pass: {', '.join(MEMORIES)}."),
     "kernel": Option("solver", str, f"How a GPU trains: {', '.join(KERNELS)}."),
     "products": Option("solver", str, f"Precision of products in the fused kernel: {', '.join(PRODUCTS)}."),
+    "cores": Option("solver", int, "Cores of a CPU that share the trials of a batch."),
     "rtol": Option("solver", float, "Relative tolerance of an adaptive method."),
     "atol": Option("solver", float, "Absolute tolerance of an adaptive method."),
     "epochs": Option("fit", int, "Passes over the training trials."),

@@ -4,7 +4,6 @@ from gnode.train.engines.one_program import chunk_size as chunk_size
 from gnode.train.engines.one_program import member_bytes as member_bytes
 from gnode.train.engines.one_program import train_as_one as train_as_one
 from gnode.train.engines.ray_cluster import train_on_ray as train_on_ray
-from gnode.train.engines.threads import cores as cores
 from gnode.train.engines.threads import train_in_threads as train_in_threads
 from gnode.train.engines.threads import workers_by_default as workers_by_default
 

@@ -4,12 +4,12 @@ Matrices as small as these leave nothing for a second core, and a vmapped group 
 One compiled program serves all threads.
 """
 
-import os
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gnode.solve import available_cores
 from gnode.tasks import Task
 from gnode.train import loop, member
 from gnode.train.grid import Grid, TaskCache
@@ -74,14 +74,9 @@ def train_in_threads(
         raise problems[0]
 
 
-def cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def workers_by_default() -> int:
     """The threads that train members."""
-    return cores() + SPARE
+    return available_cores() + SPARE
 
 
 class _GroupState:

@@ -1,0 +1,57 @@
+"""One network on two cores: the same states and gradients as on one, in a process that has two devices."""
+
+import subprocess
+import sys
+
+import pytest
+
+from gnode import errors, use_cores
+from gnode.solve import Solver, available_cores
+from gnode.solve.cores import check_cores, split_over
+
+TWO_CORES = """
+import gnode
+gnode.use_cores(2)
+import jax, jax.numpy as jnp, numpy as np
+from gnode import cells
+from gnode.solve import rollout_batch, Solver
+assert jax.device_count() == 2
+keys = jax.random.split(jax.random.key(0), 2)
+for cell in (cells.gnode(3, 6, widths=(20,), key=0), cells.gru(3, 6, key=0)):
+    for trials in (4, 7):
+        xs, h0 = jax.random.normal(keys[0], (trials, 9, 3)), jax.random.normal(keys[1], (trials, 6))
+        dt = jnp.full((trials, 9), 0.3)
+        def loss(given, solver):
+            cell, xs, h0, dt = given
+            return jnp.sum(jnp.sin(rollout_batch(cell, xs, h0, dt, solver, gradient_only=True)))
+        given = (cell, xs, h0, dt)
+        one, two = (jax.jit(jax.value_and_grad(loss), static_argnums=1)(given, Solver(cores=n)) for n in (1, 2))
+        for ours, theirs in zip(jax.tree.leaves(two), jax.tree.leaves(one), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=1e-6)
+task = gnode.tasks.make("flipflop-fixed", bits=2, trials=20, validation=10, bins=20)
+curves = []
+for cores in (1, 2):
+    net = gnode.build("gnode", task.inputs, task.outputs, state=2, widths=(16,), tau=0.01, solver={"cores": cores}, key=0)
+    curves.append(gnode.fit(net, task, epochs=3, batch_size=10, key=0, progress=False).curves["validation"])
+np.testing.assert_allclose(curves[0], curves[1], rtol=1e-4)
+print("same")
+"""
+
+
+def test_two_cores_compute_what_one_does():
+    ended = subprocess.run([sys.executable, "-c", TWO_CORES], capture_output=True, text=True, timeout=300)
+    assert ended.stdout.strip() == "same", ended.stderr[-2000:]
+
+
+def test_cores_that_jax_was_not_given_are_refused_in_training_and_not_needed_after_it():
+    with pytest.raises(errors.ArgumentError, match=r"call gnode.use_cores\(64\) first"):
+        check_cores(64)
+    assert split_over(64) == 1
+    with pytest.raises(errors.ArgumentError, match="before any array is made"):
+        use_cores(64)
+
+
+def test_the_number_of_cores_is_a_whole_number():
+    assert available_cores() >= 1
+    with pytest.raises(errors.ArgumentError, match="cores"):
+        Solver(cores=0)
