@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from gnode.bench.shapes import Data, Shape
 from gnode.network import Network
-from gnode.solve import fused, rollout_batch
+from gnode.solve import fused, on_cores, rollout_batch
 
 Outputs = Callable[[Network, Data], Float[Array, "trials time outputs"]]
 
@@ -102,10 +102,10 @@ def rivals(net: Network) -> dict[str, Outputs]:
 Gradient = Callable[[], tuple[Array, Network]]
 
 
-def gradient_of(outputs: Outputs, shape: Shape, exact: bool = False) -> Gradient:
+def gradient_of(outputs: Outputs, shape: Shape, exact: bool = False, cores: int = 1) -> Gradient:
     """A call that computes the loss of each of the shape's networks and its gradient, compiled at the first one.
 
-    `exact` asks for products in full float32, where the device has less by default.
+    `exact` asks for products in full float32, where the device has less by default; `cores`, those that share the trials.
     """
     nets = [shape.network(seed) for seed in range(shape.networks)]
     structure = eqx.partition(nets[0], eqx.is_inexact_array)[1]
@@ -118,6 +118,7 @@ def gradient_of(outputs: Outputs, shape: Shape, exact: bool = False) -> Gradient
     gradient = jax.value_and_grad(loss)
     if shape.networks == 1:
         values, data = jax.tree.map(lambda array: array[0], (values, data))
+    values, data = on_cores((values, data), cores)
     compiled = jax.jit(gradient if shape.networks == 1 else jax.vmap(gradient))
 
     def call() -> tuple[Array, Network]:

@@ -9,7 +9,7 @@ from jaxtyping import PyTree
 
 from gnode import errors
 from gnode.bench import pytorch
-from gnode.bench.rivals import RIVALS, gradient_of, rivals
+from gnode.bench.rivals import ON_ALL_CORES, RIVALS, gradient_of, rivals
 from gnode.bench.shapes import SHAPES, Shape
 from gnode.bench.timing import compare, measured_peak
 
@@ -56,7 +56,8 @@ def _found(rows: list[dict[str, Any]], peak: float) -> dict[str, Any]:
 
 def _rows(name: str, shape: Shape, peak: float, rounds: int, skip: str | None) -> list[dict[str, Any]]:
     chosen = {n: outputs for n, outputs in rivals(shape.network()).items() if skip is None or not n.startswith(skip)}
-    calls = {rival: gradient_of(outputs, shape) for rival, outputs in chosen.items()}
+    cores = {ON_ALL_CORES: jax.device_count()}
+    calls = {rival: gradient_of(outputs, shape, cores=cores.get(rival, 1)) for rival, outputs in chosen.items()}
     exact = gradient_of(RIVALS["plain scan"], shape, exact=True)()[1]
     errors_found = {rival: relative_error(call()[1], exact) for rival, call in calls.items()}
     if not max(errors_found.values()) <= AGREE:

@@ -3,6 +3,8 @@
 from gnode.solve.bins import advance as advance
 from gnode.solve.cores import available_cores as available_cores
 from gnode.solve.cores import check_cores as check_cores
+from gnode.solve.cores import on_cores as on_cores
+from gnode.solve.cores import split_over as split_over
 from gnode.solve.cores import use_cores as use_cores
 from gnode.solve.rollout import as_solver as as_solver
 from gnode.solve.rollout import rollout as rollout

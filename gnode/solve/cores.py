@@ -11,8 +11,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, PartitionSpec
-from jaxtyping import Array
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jaxtyping import Array, PyTree
 
 from gnode import errors
 from gnode.cells import Cell
@@ -58,9 +58,17 @@ def split_over(cores: int) -> int:
     return cores if jax.default_backend() == "cpu" and cores <= jax.device_count() else 1
 
 
+def on_cores(tree: PyTree, count: int) -> PyTree:
+    """The arrays of `tree` on each of `count` devices, so that a program that splits trials over them need not move any."""
+    return jax.device_put(tree, NamedSharding(_mesh(count), PartitionSpec())) if count > 1 else tree
+
+
+def _mesh(count: int) -> Mesh:
+    return Mesh(np.array(jax.devices()[:count]), (TRIALS,))
+
+
 def over_cores(run_of: Callable[[Any], Run], cell: Cell, count: int) -> Run:
     """`run_of(cell)` with the trials (after time in the bins, first in the state) split over `count` devices."""
-    mesh = Mesh(np.array(jax.devices()[:count]), (TRIALS,))
     values, structure = eqx.partition(cell, eqx.is_inexact_array)
     whole, by_trial, time_first = PartitionSpec(), PartitionSpec(TRIALS), PartitionSpec(None, TRIALS)
 
@@ -68,7 +76,7 @@ def over_cores(run_of: Callable[[Any], Run], cell: Cell, count: int) -> Run:
         return run_of(eqx.combine(values, structure))(h0, bins)
 
     split = jax.shard_map(
-        part, mesh=mesh, in_specs=(whole, by_trial, time_first), out_specs=time_first, check_vma=False
+        part, mesh=_mesh(count), in_specs=(whole, by_trial, time_first), out_specs=time_first, check_vma=False
     )
 
     def run(h0: Array, bins: Any) -> Array:

@@ -11,7 +11,7 @@ from jaxtyping import PyTree
 
 from gnode import errors
 from gnode.network import Network
-from gnode.solve import check_cores
+from gnode.solve import check_cores, on_cores, split_over
 from gnode.tasks import Task
 from gnode.train import evaluation, parameters, program
 from gnode.train.loss import Batch, to_device
@@ -75,7 +75,7 @@ def pose(net: Network, task: Task, settings: Settings, key: Key, data: Data | No
     return Problem(
         params=params,
         frozen=frozen,
-        data=on_device(task) if data is None else data,
+        data=on_cores(on_device(task), split_over(net.solver.cores)) if data is None else data,
         plan=program.plan_of(settings, task),
         hyper=program.hyper_of(settings),
         settings=settings,
@@ -91,6 +91,7 @@ def begin(problem: Problem) -> Progress:
 
 def train(problem: Problem, progress: Progress, after_epoch: Callback | None = None) -> Progress:
     """Trains until the last epoch, divergence, or the end of patience. `after_epoch` sees every epoch."""
+    progress = progress._replace(state=on_cores(progress.state, split_over(problem.frozen.solver.cores)))
     while not is_over(problem, progress):
         progress = _next_epoch(problem, progress)
         if after_epoch is not None:
