@@ -41,7 +41,8 @@ fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](resu
   only, and every weight's gradient is one product over bins and trials. Any platform, all modes of differentiation.
 - **A fused kernel on a GPU** (`gnode.solve.fused`, Pallas): one program takes a network and a tile of trials through all
   bins, weights on the chip. Layers up to 128 units; wider ones, or `kernel="loop"`, take the derivative by hand. Training
-  uses it by itself; `products="bfloat16"` is coarser and faster. Its error is in a table below: errors grow along a trajectory, so long ones of networks that expand have the largest.
+  uses it by itself; `products="bfloat16"` is coarser and faster. Its error is in a table below: errors
+  grow along a trajectory, so long ones of networks that expand have the largest.
 - **A CPU's cores**: a sweep trains a member on each. One network splits a batch's trials over `cores`, an explicit and
   recorded choice (`gnode train --cores 2`), because sums are then made in another order; it pays from some fifty trials on.
 - **Checkpointed memory** for long sequences (`memory="checkpoint"`).
