@@ -55,7 +55,7 @@ fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](resu
 - The input's share of the first layer for all bins in one product before the kernel: writing and reading it costs more than
   a few more columns in the first product.
 - Halves of a batch as two loops of one program on a CPU: they run one after another. Two devices do not.
-- All bins of a long trajectory at once (`benchmarks/parallel_in_time.py`, table below): exact, in a handful of rounds, but on
+- All bins of a long trajectory at once (`benchmarks/parallel_in_time.py`, table below): exact, in a few rounds, but on
   a CPU each round costs more than the loop for more than two units.
 - On a CPU, the derivative by hand for wide layers with many trials: the plain loop's products fill the cores already.
 - A generic batch gradient for GRU, LSTM and LEM: more processor time than the plain loop at a hundred trials.
