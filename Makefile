@@ -17,7 +17,7 @@ demo: install          ## train a two-dimensional gated neural ODE on the square
 	$(BIN)/gnode demo
 
 test: install lint     ## everything but the slow tests
-	$(BIN)/python -m pytest -m "not slow" -n 3 --dist loadfile
+	$(BIN)/python -m pytest -m "not slow" -n 3 --dist worksteal
 
 test-slow: install     ## tests that train for minutes
 	$(BIN)/python -m pytest -m slow

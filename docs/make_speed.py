@@ -41,8 +41,8 @@ fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](resu
   only, and every weight's gradient is one product over bins and trials. Any platform, all modes of differentiation.
 - **A fused kernel on a GPU** (`gnode.solve.fused`, Pallas): one program takes a network and a tile of trials through all
   bins, weights on the chip. Layers up to 128 units; wider ones, or `kernel="loop"`, take the derivative by hand. Training
-  uses it by itself; `products="bfloat16"` is coarser and faster. Its error is in a table below: errors
-  grow along a trajectory, so long ones of networks that expand have the largest.
+  uses it by itself on a GPU that runs it; `products="bfloat16"` is coarser. The error is in a table below: errors grow
+  along a trajectory, so long ones of networks that expand have the largest.
 - **A CPU's cores**: a sweep trains a member on each. One network splits a batch's trials over `cores`, an explicit and
   recorded choice (`gnode train --cores 2`), because sums are then made in another order; it pays from some fifty trials on.
 - **Checkpointed memory** for long sequences (`memory="checkpoint"`).
@@ -60,8 +60,8 @@ fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](resu
 - On a CPU, the derivative by hand for wide layers with many trials: the plain loop's products fill the cores already.
 - A generic batch gradient for GRU, LSTM and LEM: more processor time than the plain loop at a hundred trials.
 
-The kernel is written for Pallas' Triton backend, which newer versions of JAX call deprecated; where it is gone, use
-`kernel="loop"`."""
+The kernel is written for Pallas' Triton backend, which newer versions of JAX call deprecated. Where it is gone, or does not
+run, training says so and takes the loop. It was measured on an H200 only, and is not chosen on older GPUs."""
 
 
 def main() -> None:

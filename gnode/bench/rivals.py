@@ -95,7 +95,7 @@ def rivals(net: Network) -> dict[str, Outputs]:
     cores = jax.device_count() if jax.default_backend() == "cpu" else 1
     if cores > 1:
         return RIVALS | {ON_ALL_CORES: by_gnode(cores=cores)}
-    has_kernel = jax.default_backend() == "gpu" and fused.fits(net.cell, jnp.float32)
+    has_kernel = fused.is_chosen_here() and fused.fits(net.cell, jnp.float32)
     return RIVALS | (ON_A_GPU if has_kernel else {})
 
 

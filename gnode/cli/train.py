@@ -29,7 +29,7 @@ def train_command(
     if resume is not None:
         if task is not None or given:
             raise errors.ArgumentError("--resume takes all settings from the run's folder; give it alone.")
-        _use_cores(store.read_json(resume / store.CONFIG).get("spec", {}) if (resume / store.CONFIG).exists() else {})
+        _use_cores(_solver_of(resume))
         tell(guarded(lambda: train.resume(resume, progress=progress), resume))
         return
     if task is None:
@@ -53,6 +53,14 @@ def train_command(
         folder,
     )
     tell(run)
+
+
+def _solver_of(folder: Path) -> dict[str, Any]:
+    """The solver's choices that a run's folder holds; whether it holds a run is for `train.resume` to say."""
+    try:
+        return store.read_json(folder / store.CONFIG)["network"]["fields"]["solver"]["fields"]
+    except (errors.GnodeError, OSError, KeyError, TypeError):
+        return {}
 
 
 def _use_cores(settings: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ asks for this kernel where a gradient is all that is wanted, in training.
 
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -27,7 +27,7 @@ from jax.experimental import pallas as pl
 from jaxtyping import Array, Float, PyTree
 
 from gnode.activations import SLOPES, activation
-from gnode.cells import Gated
+from gnode.cells import Gated, gated
 from gnode.cells.stack import Stack
 from gnode.solve.gated_euler import has_hand_written_derivative, layer_names, rate_of
 
@@ -46,12 +46,53 @@ ON_CHIP = 150_000
 Dot = Callable[[Array, Array], Array]
 
 
+OLDEST = 9.0
+"""The least compute capability of a GPU on which the kernel is chosen by itself: `ON_CHIP` is measured for those."""
+
+
+def why_not(cell: Any, dtype: Any) -> str:
+    """Why the kernel can not run the cell, as the end of a sentence; nothing if it can."""
+    if not has_hand_written_derivative(cell):
+        return "runs cells of the gated family only, with activations whose value tells their slope"
+    if dtype != jnp.float32:
+        return f"computes in float32, not {jnp.dtype(dtype)}"
+    widest = max(W.shape[0] for stack in _stacks(cell) for W in stack.W)
+    if widest > WIDEST:
+        return f"takes layers of at most {WIDEST} units, not {widest}"
+    size = cell.units + cell.inputs + 1
+    return f"takes at most {WIDEST} units of state and inputs and one more, not {size}" if size > WIDEST else ""
+
+
 def fits(cell: Any, dtype: Any) -> bool:
     """Whether the kernel can run the cell."""
-    if not has_hand_written_derivative(cell) or dtype != jnp.float32:
+    return not why_not(cell, dtype)
+
+
+def is_chosen_here() -> bool:
+    """Whether training takes the kernel by itself: on a GPU that runs it, unless full precision is asked for."""
+    device, precision = (getattr(jax.config, f"jax_default_{name}") for name in ("device", "matmul_precision"))
+    if device is not None and getattr(device, "platform", device) != "gpu":
         return False
-    widest = max(W.shape[0] for stack in _stacks(cell) for W in stack.W)
-    return max(widest, cell.units + cell.inputs + 1) <= WIDEST
+    return precision not in ("highest", "float32") and _runs_here()
+
+
+@cache
+def _runs_here() -> bool:
+    """Found out once, by running a small network. Pallas' translator for GPUs may be missing, or the GPU too old."""
+    if jax.default_backend() != "gpu":
+        return False
+    try:
+        if float(getattr(jax.devices()[0], "compute_capability", 0)) < OLDEST:
+            return False
+        with jax.ensure_compile_time_eval():
+            cell = gated(1, 1, key=0)
+            jax.block_until_ready(fused_euler(cell, jnp.zeros((1, 1)), jnp.zeros((1, 1, 1)), jnp.zeros((1, 1))))
+    except Exception as problem:  # whatever it is, the loop does the same work
+        warnings.warn(
+            f"the fused kernel does not run here ({problem}); training takes the compiled loop.", stacklevel=2
+        )
+        return False
+    return True
 
 
 def fused_euler(
@@ -78,12 +119,27 @@ class Layers(NamedTuple):
 def _states(
     structure: PyTree, products: str, interpret: bool, values: PyTree, h0: Array, xs: Array, dt: Array
 ) -> Array:
-    return _states_forward(structure, products, interpret, values, h0, xs, dt)[0]
+    return _run_forward(structure, products, interpret, values, h0, xs, dt, store=False)[0]
 
 
 def _states_forward(
     structure: PyTree, products: str, interpret: bool, values: PyTree, h0: Array, xs: Array, dt: Array
 ) -> tuple[Array, tuple]:
+    return _run_forward(structure, products, interpret, values, h0, xs, dt, store=True)
+
+
+def _run_forward(
+    structure: PyTree,
+    products: str,
+    interpret: bool,
+    values: PyTree,
+    h0: Array,
+    xs: Array,
+    dt: Array,
+    *,
+    store: bool,
+) -> tuple[Array, tuple]:
+    """The states, and what the backward pass needs; without `store` no layer's values leave the chip."""
     cell = eqx.combine(values, structure)
     time, trials = dt.shape
     state, inputs, rate = _laid_out(cell, h0, xs, dt)
@@ -93,7 +149,7 @@ def _states_forward(
         partial(_forward_kernel, structure, time, _dot(products, interpret)),
         over_trials=(state, rate, inputs),
         whole=(weights, biases),
-        out=(rate, _stacked(weights, time, rate.shape[-1])),
+        out=(rate, _stacked(weights, time, rate.shape[-1]) if store else Layers([], [])),
         interpret=interpret,
     )
     return _trials_before_units(hs[: cell.units, :, :trials]), (values, xs, dt, state, inputs, rate, hs, layers)
@@ -236,7 +292,7 @@ def _forward_kernel(
         G = _values(cell.G, z, weights.G, biases.G, dot)
         drift = F[-1] - h if cell.leak else F[-1]
         h = h + r * (G[-1] * drift if cell.G is not None else drift)
-        _store((hs, layers), t, (h, Layers(F, G)))
+        _store((hs, layers), t, (h, Layers(F, G) if layers.F else Layers([], [])))
         return h, following
 
     jax.lax.fori_loop(0, time, step, (state[...], _at((rate, inputs), 0)))
@@ -266,7 +322,7 @@ def _backward_kernel(
 
 
 Weight = Callable[[], Array]
-"""A weight matrix, out x in, when it is needed."""
+"""A matrix, rows as many as units of the result, when it is needed: W forwards, its transpose backwards."""
 
 
 def _kept(weights: Layers) -> PyTree:
@@ -319,7 +375,7 @@ def _at(refs: PyTree, t: Array | int) -> PyTree:
 
 
 def _store(refs: PyTree, t: Array, values: PyTree) -> None:
-    for ref, value in zip(jax.tree.leaves(refs), jax.tree.leaves(values)):
+    for ref, value in zip(jax.tree.leaves(refs), jax.tree.leaves(values), strict=True):
         ref[:, t, :] = value.astype(ref.dtype)
 
 
@@ -345,7 +401,7 @@ def _call(kernel: Any, *, over_trials: tuple, whole: tuple, out: PyTree, interpr
             in_specs=(jax.tree.map(cut, over_trials), jax.tree.map(uncut, whole)),
             out_specs=jax.tree.map(cut, out),
             interpret=interpret,
-            compiler_params=None if interpret else _compiler_params(tile, whole),
+            compiler_params=None if interpret else _compiler_params(tile, whole[0]),
         )(over_trials, whole)
 
 
@@ -353,8 +409,8 @@ def _compiler_params(tile: int, weights: PyTree) -> Any:
     """Few threads for little work: fewer have to wait for each other. Many where weights have to be read again."""
     from jax.experimental.pallas import triton  # not there on every platform
 
-    fits = sum(W.size * W.dtype.itemsize for W in jax.tree.leaves(weights)) <= ON_CHIP
-    return triton.CompilerParams(num_warps=4 if fits and tile == NARROWEST else 8, num_stages=1)
+    stay = sum(W.size * W.dtype.itemsize for W in jax.tree.leaves(weights)) <= ON_CHIP
+    return triton.CompilerParams(num_warps=4 if stay and tile == NARROWEST else 8, num_stages=1)
 
 
 def _stacks(cell: Gated) -> list[Stack]:
@@ -370,10 +426,9 @@ def _power_of_two(size: int) -> int:
     return max(NARROWEST, 1 << (size - 1).bit_length())
 
 
-def _padded(array: Array, shape: Sequence[int] | None = None) -> Array:
-    """Zeros up to `shape`, by default up to powers of two."""
-    full = [_power_of_two(size) for size in array.shape] if shape is None else shape
-    return jnp.pad(array, [(0, new - size) for new, size in zip(full, array.shape)])
+def _padded(array: Array, shape: Sequence[int]) -> Array:
+    """Zeros up to `shape`."""
+    return jnp.pad(array, [(0, new - size) for new, size in zip(shape, array.shape)])
 
 
 def _product(a: Array, s: Array) -> Array:

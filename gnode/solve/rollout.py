@@ -129,15 +129,14 @@ def _each_by_steps(cell: Any, solver: Solver) -> Run:
 
 
 def _is_fused(cell: Any, solver: Solver, h0: Array) -> bool:
-    if solver.kernel == "loop" or (solver.kernel == "auto" and jax.default_backend() != "gpu"):
-        return False
+    if solver.kernel == "fused":
+        why = "" if _is_one_euler_step(solver) else "takes forward Euler steps only, one per bin, with the input held"
+        why = why or fused.why_not(cell, h0.dtype)
+        if why:
+            raise errors.ArgumentError(f"kernel is 'fused', but that kernel {why}; use kernel='auto'.")
+        return True
     possible = _is_one_euler_step(solver) and fused.fits(cell, h0.dtype)
-    if solver.kernel == "fused" and not possible:
-        raise errors.ArgumentError(
-            "kernel is 'fused', but that kernel runs cells of the gated family only, by forward Euler with one step per "
-            f"bin, in float32 and with at most {fused.WIDEST} units in every layer; use kernel='auto'."
-        )
-    return possible
+    return solver.kernel == "auto" and possible and fused.is_chosen_here()
 
 
 def _fused(cell: Any, solver: Solver) -> Run:

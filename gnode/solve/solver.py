@@ -44,8 +44,8 @@ class Solver:
     - `memory`: of the backward pass. "store" keeps what every bin computed; "checkpoint" keeps about 2 sqrt(T) states and
       computes the rest again.
     - `kernel`: how training runs the gated family by forward Euler. "loop" is a compiled loop over bins; "fused" is one GPU
-      kernel for all bins (`gnode.solve.fused`, layers up to 128 units; on a CPU an interpreter runs it, slowly); "auto"
-      takes the fused one on a GPU where it fits.
+      kernel for all bins (`gnode.solve.fused`: float32, layers up to 128 units, as many of state and inputs together; on
+      a CPU an interpreter runs it, slowly); "auto" takes the fused one on a GPU that is new enough, where it fits.
     - `products`: a name from `PRODUCTS`, the precision of products inside the fused kernel.
     - `cores`: of a CPU, over which the trials of a batch are split, after `gnode.use_cores`. Sums are then made in another
       order, so results agree with those of one core to rounding.
@@ -75,7 +75,7 @@ class Solver:
         errors.one_of("kernel", self.kernel, KERNELS)
         errors.one_of("products", self.products, PRODUCTS)
         errors.whole("substeps", self.substeps)
-        errors.whole("cores", self.cores)
+        object.__setattr__(self, "cores", errors.whole("cores", self.cores))
         errors.whole("max_steps", self.max_steps)
         errors.positive("rtol", self.rtol)
         errors.positive("atol", self.atol)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
@@ -70,18 +71,23 @@ def pose(net: Network, task: Task, settings: Settings, key: Key, data: Data | No
         )
     if net.outputs != task.outputs:
         raise errors.ArgumentError(f"the network has {net.outputs} outputs, but task {task.name} needs {task.outputs}.")
-    check_cores(net.solver.cores)
+    check_cores(_cores_of(net))
     params, frozen = parameters.split(net)
     return Problem(
         params=params,
         frozen=frozen,
-        data=on_cores(on_device(task), split_over(net.solver.cores)) if data is None else data,
+        data=on_cores(on_device(task), split_over(_cores_of(net))) if data is None else data,
         plan=program.plan_of(settings, task),
         hyper=program.hyper_of(settings),
         settings=settings,
         key=key,
         bins=task.bins,
     )
+
+
+def _cores_of(net: Any) -> int:
+    """Of its solver; what is trained need not have one (the neural CDE brings its own)."""
+    return net.solver.cores if hasattr(net, "solver") else 1
 
 
 def begin(problem: Problem) -> Progress:
@@ -91,12 +97,13 @@ def begin(problem: Problem) -> Progress:
 
 def train(problem: Problem, progress: Progress, after_epoch: Callback | None = None) -> Progress:
     """Trains until the last epoch, divergence, or the end of patience. `after_epoch` sees every epoch."""
-    progress = progress._replace(state=on_cores(progress.state, split_over(problem.frozen.solver.cores)))
+    cores = split_over(_cores_of(problem.frozen))
+    progress = progress._replace(state=on_cores(progress.state, cores))
     while not is_over(problem, progress):
         progress = _next_epoch(problem, progress)
         if after_epoch is not None:
             after_epoch(progress)
-    return progress
+    return progress if cores == 1 else progress._replace(state=jax.device_put(progress.state, jax.devices()[0]))
 
 
 def is_over(problem: Problem, progress: Progress) -> bool:

@@ -98,7 +98,7 @@ OPTIONS: dict[str, Option] = {
     "interpolation": Option("solver", str, f"Input between samples: {', '.join(INTERPOLATIONS)}."),
     "adjoint": Option("solver", str, f"Gradient: {', '.join(ADJOINTS)}."),
     "memory": Option("solver", str, f"Backward pass: {', '.join(MEMORIES)}."),
-    "kernel": Option("solver", str, f"How a GPU trains: {', '.join(KERNELS)}."),
+    "kernel": Option("solver", str, f"Euler steps on a GPU as one kernel or a loop: {', '.join(KERNELS)}."),
     "products": Option("solver", str, f"Precision of products in the fused kernel: {', '.join(PRODUCTS)}."),
     "cores": Option("solver", int, "Cores of a CPU that share the trials of a batch."),
     "rtol": Option("solver", float, "Relative tolerance of an adaptive method."),

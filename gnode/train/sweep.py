@@ -275,6 +275,10 @@ def check(grid: Grid) -> None:
         spec.Settings(**net_free)
         if "tau" in settings:
             errors.positive("tau", settings["tau"])
+        if settings.get("cores", 1) != 1:
+            raise errors.ArgumentError(
+                f"cores is {settings['cores']}, but a sweep trains a member on each core by itself; leave cores out."
+            )
     for group in grid.groups:
         engines.member_bytes(group, tasks(group.settings))
 

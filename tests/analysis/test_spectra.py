@@ -68,6 +68,7 @@ def test_lem_map_by_hand():
     assert distances.min(axis=1).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_tsit5_gives_much_the_same_flow_spectrum():
     """N = 150: the fraction of pinched modes by Euler and by Tsit5 within 0.1."""
     euler, tsit5 = (steady_spectrum("mgru", 150, sigma_z=5.0, method=m, duration=60.0) for m in ("euler", "tsit5"))

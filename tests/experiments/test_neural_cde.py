@@ -48,6 +48,7 @@ def test_filled_bins_change_nothing_of_the_path(x64):
     assert np.abs(bent - alone(times)).max() > 0.1  # another path: the choice matters
 
 
+@pytest.mark.slow
 def test_a_constant_field_sums_up_the_path(x64):
     """f(h) = B gives h(t) = h(0) + B (X(t) - X(0)); Heun's steps of dX/dt reach it with their order, 2."""
     net = neural_cde(3, 2, state=4, widths=(5,), key=0)
@@ -61,7 +62,10 @@ def test_a_constant_field_sums_up_the_path(x64):
     assert order(net, xs, exact, (2, 4, 8, 16)) == pytest.approx(2, abs=0.05)
 
 
-@pytest.mark.parametrize(("method", "expected"), [("euler", 1), ("heun", 2), ("midpoint", 2), ("tsit5", 5)])
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [("euler", 1), ("heun", 2), ("midpoint", 2), pytest.param("tsit5", 5, marks=pytest.mark.slow)],
+)
 def test_order_of_each_method(x64, method, expected):
     """One channel, one unit, f(h) = tanh(w h): sinh(w h(t)) = sinh(w h(0)) exp(w (X(t) - X(0))), whatever the path."""
     w, net = 0.7, with_method(neural_cde(1, 1, state=1, widths=(), key=3), method)
@@ -77,6 +81,7 @@ def test_order_of_each_method(x64, method, expected):
         np.testing.assert_allclose(adaptive, exact, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_the_pace_does_not_matter(x64):
     """Two bins where there was one, on the same curve, and the end state stays."""
     net = with_method(neural_cde(2, 3, state=4, widths=(8,), key=0), "tsit5", tolerance=1e-10)  # a relu bends the field

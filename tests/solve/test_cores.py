@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from gnode import errors, use_cores
+from gnode import errors, sweep, use_cores
 from gnode.solve import Solver, available_cores
 from gnode.solve.cores import check_cores, split_over
 
@@ -17,17 +17,16 @@ from gnode import cells
 from gnode.solve import rollout_batch, Solver
 assert jax.device_count() == 2
 keys = jax.random.split(jax.random.key(0), 2)
-for cell in (cells.gnode(3, 6, widths=(20,), key=0), cells.gru(3, 6, key=0)):
-    for trials in (4, 7):
-        xs, h0 = jax.random.normal(keys[0], (trials, 9, 3)), jax.random.normal(keys[1], (trials, 6))
-        dt = jnp.full((trials, 9), 0.3)
-        def loss(given, solver):
-            cell, xs, h0, dt = given
-            return jnp.sum(jnp.sin(rollout_batch(cell, xs, h0, dt, solver, gradient_only=True)))
-        given = (cell, xs, h0, dt)
-        one, two = (jax.jit(jax.value_and_grad(loss), static_argnums=1)(given, Solver(cores=n)) for n in (1, 2))
-        for ours, theirs in zip(jax.tree.leaves(two), jax.tree.leaves(one), strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=1e-6)
+for cell, trials in ((cells.gnode(3, 6, widths=(20,), key=0), 7), (cells.gru(3, 6, key=0), 4)):
+    xs, h0 = jax.random.normal(keys[0], (trials, 9, 3)), jax.random.normal(keys[1], (trials, 6))
+    dt = jnp.full((trials, 9), 0.3)
+    def loss(given, solver):
+        cell, xs, h0, dt = given
+        return jnp.sum(jnp.sin(rollout_batch(cell, xs, h0, dt, solver, gradient_only=True)))
+    given = (cell, xs, h0, dt)
+    one, two = (jax.jit(jax.value_and_grad(loss), static_argnums=1)(given, Solver(cores=n)) for n in (1, 2))
+    for ours, theirs in zip(jax.tree.leaves(two), jax.tree.leaves(one), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=1e-6)
 task = gnode.tasks.make("flipflop-fixed", bits=2, trials=20, validation=10, bins=20)
 curves = []
 for cores in (1, 2):
@@ -55,3 +54,9 @@ def test_the_number_of_cores_is_a_whole_number():
     assert available_cores() >= 1
     with pytest.raises(errors.ArgumentError, match="cores"):
         Solver(cores=0)
+
+
+def test_a_sweep_needs_no_such_setting(tmp_path):
+    with pytest.raises(errors.ArgumentError, match="leave cores out"):
+        sweep("flipflop-fixed", tmp_path / "sweep", cores=2, epochs=1)
+    assert not (tmp_path / "sweep").exists()

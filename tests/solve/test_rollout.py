@@ -130,7 +130,12 @@ def test_discretise_then_optimise_is_the_derivative_of_the_steps(name, solver, x
     assert analytic == pytest.approx(measured, rel=1e-6)
 
 
-@pytest.mark.parametrize("name", cells.CELLS)
+QUICKEST = ("gnode", "gru", "lem")
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICKEST else pytest.param(name, marks=pytest.mark.slow) for name in cells.CELLS]
+)
 def test_optimise_then_discretise_agrees_when_the_flow_is_resolved(name, x64):
     solver = Solver("tsit5", rtol=1e-9, atol=1e-10, adjoint="optimise_then_discretise")
     analytic, measured = gradients(name, solver, np.random.default_rng(3))

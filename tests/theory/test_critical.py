@@ -70,7 +70,16 @@ AWAY_FROM_ZERO = {
 }
 
 
-@pytest.mark.parametrize("settings", AT_ZERO.values(), ids=AT_ZERO)
+QUICKEST = ("tanh depth 1", "relu depth 2", "relu Glorot narrow")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param(settings, id=name, marks=() if name in QUICKEST else pytest.mark.slow)
+        for name, settings in AT_ZERO.items()
+    ],
+)
 def test_drawn_networks_are_critical(settings):
     """Widest layer 1000: the mean abscissa of -I + J over four draws is within 0.05 of 0."""
     found = critical_sigma_w(**settings)
@@ -80,6 +89,7 @@ def test_drawn_networks_are_critical(settings):
     assert abs(np.mean([one.abscissa() for one in draws])) < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", AWAY_FROM_ZERO.values(), ids=AWAY_FROM_ZERO)
 def test_drawn_networks_are_critical_away_from_zero(settings):
     """Width 1000, four draws, at a marginal state of rest: mean abscissa up to 0.1 below 0, radius above 1.

@@ -21,6 +21,7 @@ from gnode.train.loss import losses
 from gnode.train.store import METRIC_NAMES
 
 CHECKPOINT_SECONDS = 30.0
+MEMBERS = "members"
 MEMORY_SHARE = 0.6
 """How much of a device's memory a group may be planned to fill: compilers need room of their own."""
 
@@ -93,10 +94,23 @@ def _run_group_epoch(
 ) -> tuple[PyTree, program.Metrics]:
     program.count_trace()
 
-    def one(state: PyTree, hyper: PyTree, key: Array, frozen: PyTree) -> tuple[PyTree, program.Metrics]:
-        return program.run_epoch(state, hyper, key, epoch, data.train, data.validation, frozen, plan, bins)
+    def some(
+        state: PyTree, hyper: PyTree, keys: Array, frozen: PyTree, shared: tuple
+    ) -> tuple[PyTree, program.Metrics]:
+        epoch, data = shared
 
-    return jax.vmap(one)(state, hyper, keys, frozen)
+        def one(state: PyTree, hyper: PyTree, key: Array, frozen: PyTree) -> tuple[PyTree, program.Metrics]:
+            return program.run_epoch(state, hyper, key, epoch, data.train, data.validation, frozen, plan, bins)
+
+        return jax.vmap(one)(state, hyper, keys, frozen)
+
+    mesh = _mesh_for(keys.shape[0])
+    if mesh is not None:
+        # Said outright: left to itself the compiler may bring all members to every device for a kernel it can't look into.
+        own, all_of_it = jax.sharding.PartitionSpec(MEMBERS), jax.sharding.PartitionSpec()
+        specs = (own, own, own, own, all_of_it)
+        some = jax.shard_map(some, mesh=mesh, in_specs=specs, out_specs=own, check_vma=False)
+    return some(state, hyper, keys, frozen, (epoch, data))
 
 
 def _train_chunk(
@@ -164,12 +178,17 @@ def _stack(trees: Sequence[PyTree]) -> PyTree:
 
 def _over_devices(trees: PyTree, size: int) -> PyTree:
     """The leading axis spread over all devices, if it can be."""
-    devices = jax.devices()
-    if len(devices) == 1 or size % len(devices):
+    mesh = _mesh_for(size)
+    if mesh is None:
         return trees
-    mesh = jax.sharding.Mesh(np.array(devices), ("members",))
-    placement = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("members"))
+    placement = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(MEMBERS))
     return jax.tree.map(lambda leaf: jax.device_put(leaf, placement), trees)
+
+
+def _mesh_for(size: int) -> jax.sharding.Mesh | None:
+    """All devices, if there are several and they can have equal shares of so many members."""
+    devices = jax.devices()
+    return None if len(devices) == 1 or size % len(devices) else jax.sharding.Mesh(np.array(devices), (MEMBERS,))
 
 
 class _Checkpoint:
