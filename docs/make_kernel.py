@@ -27,13 +27,9 @@ def losses(sweep: Sweep) -> dict[tuple, float]:
     return {(row["lr"], row["weight_decay"], row["batch_size"]): row["best_loss"] for row in sweep.rows()}
 
 
-def seconds(sweep: Sweep) -> float:
-    return sum(sweep.result(index)["seconds"] for index in sweep.done())
-
-
 def grid_section(sweeps: list[Sweep]) -> tuple[str, dict[str, Any]]:
     found = {name: losses(sweep) for name, sweep in zip(NAMES, sweeps)}
-    times = {name: seconds(sweep) for name, sweep in zip(NAMES, sweeps)}
+    times = {name: sweep.seconds() for name, sweep in zip(NAMES, sweeps)}
     diverged = {name: sum(row["status"] == "diverged" for row in s.rows()) for name, s in zip(NAMES, sweeps)}
     lines = ["| lr | decay | B | " + " | ".join(NAMES) + " |", "|" + "---|" * (3 + len(NAMES))]
     for setting in found["loop"]:

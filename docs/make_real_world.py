@@ -15,7 +15,6 @@ from make_results import command
 
 from gnode import Sweep, plots, tasks
 from gnode.train import error_by_horizon
-from gnode.train.member import folder_of
 from gnode.train.sweep import SPEC
 
 HERE = Path(__file__).parent / "results"
@@ -59,7 +58,6 @@ def summaries(sweep: Sweep) -> list[dict[str, Any]]:
 
 def summary(sweep: Sweep, best: dict[str, Any]) -> dict[str, Any]:
     stored = json.loads((sweep.folder / SPEC).read_text())
-    seconds = sum(json.loads((folder_of(sweep.folder, i) / "result.json").read_text())["seconds"] for i in sweep.done())
     keys = [
         (sweep.grid.task, best["model"], *rest) for rest in ((best["state"], best["init"]), (best["state"],), (None,))
     ]
@@ -69,7 +67,7 @@ def summary(sweep: Sweep, best: dict[str, Any]) -> dict[str, Any]:
         "rows": sweep.rows(),
         "paper": next((PAPER[key] for key in keys if key in PAPER), None),
         "command": command(sweep),
-        "seconds": seconds,
+        "seconds": sweep.seconds(),
         "devices": stored["devices"],
         "versions": stored["versions"],
         "commit": stored["commit"],

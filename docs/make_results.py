@@ -13,7 +13,6 @@ import shutil
 from pathlib import Path
 
 from gnode import Sweep, plots
-from gnode.train.member import folder_of
 from gnode.train.sweep import SPEC, _as_text
 
 HERE = Path(__file__).parent / "results"
@@ -43,14 +42,13 @@ def claims(sweep: Sweep, expected: list[str]) -> str:
 
 def page(sweep: Sweep, title: str, name: str, commit: str | None, expected: list[str]) -> str:
     stored = json.loads((sweep.folder / SPEC).read_text())
-    seconds = sum(json.loads((folder_of(sweep.folder, i) / "result.json").read_text())["seconds"] for i in sweep.done())
     counts = sweep.status()
     versions = stored["versions"]
     return f"""# {title}
 
     {command(sweep)}
 
-{counts["done"]} members, {counts["diverged"]} of them diverged; {seconds:.0f} s of training on
+{counts["done"]} members, {counts["diverged"]} of them diverged; {sweep.seconds():.0f} s of training on
 {", ".join(stored["devices"])} (gnode {versions["gnode"]}, jax {versions["jax"]}, commit {commit or stored["commit"]}).
 Every member: [{name}.csv]({name}.csv). Loss: mean squared error on the 100 validation trials, its minimum over epochs.
 

@@ -49,7 +49,7 @@ fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](resu
 
 ## What was tried and did not stay
 
-- Tiles of trials x units in the kernel, with the weights as the right factor: about half as fast as units x trials.
+- Tiles of trials x units in the kernel, with the weights as the right factor: slower than units x trials.
 - Eight warps for a tile of sixteen trials: slower than four, which wait less for each other.
 - Products in three TF32 parts: their weights do not fit on the chip.
 - The input's share of the first layer for all bins in one product before the kernel: writing and reading it costs more than

@@ -71,7 +71,7 @@ def _training(trained: Trained) -> dict[str, Any]:
     """How long the networks were trained, whenever that was, and on what."""
     sweeps = trained.sweeps.values()
     devices = [device for sweep in sweeps for device in store.read_json(sweep.folder / SPEC)["devices"]]
-    seconds = sum(sweep.result(index)["seconds"] for sweep in sweeps for index in sweep.done())
+    seconds = sum(sweep.seconds() for sweep in sweeps)
     return {"training_seconds": round(seconds, 1), "trained_on": list(dict.fromkeys(devices))}
 
 

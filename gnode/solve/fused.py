@@ -10,7 +10,7 @@ where a^l is the cotangent of a pre-activation, a^(L-1) = slope * (lambda r G) f
 The kernel stores the a^l; the gradient of every weight is then one product over bins and trials.
 
 A first layer takes z = (h, x, 1) in one product with [W^0 U b^0]. A tile is a matrix of units x trials, so that a product
-is W s: the chip multiplies a large left factor that stays where it is about twice as fast as a large right one. Widths are
+is W s: the chip is faster with a large left factor that stays where it is than with a large right one. Widths are
 padded to powers of two and trials to whole tiles, by zeros that reach nothing. Only reverse mode is defined here: `rollout`
 asks for this kernel where a gradient is all that is wanted, in training.
 """
@@ -29,7 +29,7 @@ from jaxtyping import Array, Float, PyTree
 from gnode.activations import SLOPES, activation
 from gnode.cells import Gated, gated
 from gnode.cells.stack import Stack
-from gnode.solve.gated_euler import has_hand_written_derivative, layer_names, rate_of
+from gnode.solve.gated_euler import has_hand_written_derivative, layer_names, rate_of, stacks
 
 WIDEST = 128
 """Units of the widest layer that the kernel takes; also the most of z = (h, x, 1)."""
@@ -56,7 +56,7 @@ def why_not(cell: Any, dtype: Any) -> str:
         return "runs cells of the gated family only, with activations whose value tells their slope"
     if dtype != jnp.float32:
         return f"computes in float32, not {jnp.dtype(dtype)}"
-    widest = max(W.shape[0] for stack in _stacks(cell) for W in stack.W)
+    widest = max(W.shape[0] for stack in stacks(cell) for W in stack.W)
     if widest > WIDEST:
         return f"takes layers of at most {WIDEST} units, not {widest}"
     size = cell.units + cell.inputs + 1
@@ -411,10 +411,6 @@ def _compiler_params(tile: int, weights: PyTree) -> Any:
 
     stay = sum(W.size * W.dtype.itemsize for W in jax.tree.leaves(weights)) <= ON_CHIP
     return triton.CompilerParams(num_warps=4 if stay and tile == NARROWEST else 8, num_stages=1)
-
-
-def _stacks(cell: Gated) -> list[Stack]:
-    return [cell.F] if cell.G is None else [cell.F, cell.G]
 
 
 def _tile(trials: int) -> int:

@@ -38,6 +38,11 @@ NARROW, SMALL = 128, 16_000
 """On a CPU: widest layer, or values of the widest layer in a bin of all trials, up to which the derivative by hand wins."""
 
 
+def stacks(cell: Gated) -> list[Stack]:
+    """F, and G where there is a gate."""
+    return [cell.F] if cell.G is None else [cell.F, cell.G]
+
+
 def has_hand_written_derivative(cell: Cell) -> bool:
     """Whether `gated_euler` knows the cell's derivative."""
     if not isinstance(cell, Gated):
@@ -52,8 +57,7 @@ def pays(cell: Gated, trials: int) -> bool:
     A plain loop loses by many small products. Where the products of one bin fill a CPU's cores by themselves there is
     nothing to win.
     """
-    stacks = [cell.F] if cell.G is None else [cell.F, cell.G]
-    widest = max(W.shape[0] for stack in stacks for W in stack.W)
+    widest = max(W.shape[0] for stack in stacks(cell) for W in stack.W)
     return jax.default_backend() != "cpu" or widest <= NARROW or trials * widest <= SMALL
 
 
@@ -150,9 +154,8 @@ def rate_of(cell: Gated, dt: Array) -> Array:
 
 def _first_layer(cell: Gated) -> tuple[Array, Array]:
     """[W^0 U] and b^0 of F, above those of G."""
-    stacks = [cell.F] if cell.G is None else [cell.F, cell.G]
-    weights = jnp.concatenate([jnp.concatenate([stack.W[0], stack.U], axis=1) for stack in stacks])
-    return weights, jnp.concatenate([stack.b[0] for stack in stacks])
+    weights = jnp.concatenate([jnp.concatenate([stack.W[0], stack.U], axis=1) for stack in stacks(cell)])
+    return weights, jnp.concatenate([stack.b[0] for stack in stacks(cell)])
 
 
 def _after(stack: Stack | None) -> Layers:

@@ -78,6 +78,10 @@ class Sweep:
         with (folder / store.METRICS).open() as file:
             return ended | {"epochs_done": sum(1 for _ in file) - 1}
 
+    def seconds(self) -> float:
+        """How long the finished members were trained, all together."""
+        return sum(self.result(index)["seconds"] for index in self.done())
+
     def load(self, index: int) -> Run:
         """A member's run, with its trained network."""
         if not 0 <= index < len(self.members):
