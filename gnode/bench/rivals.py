@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import diffrax
@@ -102,15 +103,21 @@ def rivals(net: Network) -> dict[str, Outputs]:
 Gradient = Callable[[], tuple[Array, Network]]
 
 
+@lru_cache(maxsize=1)
+def _networks_and_data(shape: Shape) -> tuple[Network, Network, Data]:
+    """The values of all the shape's networks along a leading axis, what they share, and as many copies of the data."""
+    nets = [shape.network(seed) for seed in range(shape.networks)]
+    structure = eqx.partition(nets[0], eqx.is_inexact_array)[1]
+    values = jax.tree.map(lambda *all: jnp.stack(all), *(eqx.filter(net, eqx.is_inexact_array) for net in nets))
+    return values, structure, jax.tree.map(lambda array: jnp.stack([array] * shape.networks), shape.data())
+
+
 def gradient_of(outputs: Outputs, shape: Shape, exact: bool = False, cores: int = 1) -> Gradient:
     """A call that computes the loss of each of the shape's networks and its gradient, compiled at the first one.
 
     `exact` asks for products in full float32, where the device has less by default; `cores`, those that share the trials.
     """
-    nets = [shape.network(seed) for seed in range(shape.networks)]
-    structure = eqx.partition(nets[0], eqx.is_inexact_array)[1]
-    values = jax.tree.map(lambda *all: jnp.stack(all), *(eqx.filter(net, eqx.is_inexact_array) for net in nets))
-    data = jax.tree.map(lambda array: jnp.stack([array] * shape.networks), shape.data())
+    values, structure, data = _networks_and_data(shape)
 
     def loss(values: Network, data: Data) -> Array:
         return jnp.mean((outputs(eqx.combine(values, structure), data) - data.targets) ** 2)

@@ -38,6 +38,9 @@ def measure(
     seeds: Seeds = 5,
     bins: Annotated[int, typer.Option(help="Samples of the trajectory.")] = 100,
     epochs: Epochs = 2000,
+    search: Annotated[
+        bool, typer.Option("--search", help="Choose the setting with one seed, as the paper does.")
+    ] = False,
     engine: Engine = "auto",
     out: Annotated[Path, typer.Option(help="Folder of the sweep; the same command goes on with it.")] = Path(
         "runs/expressivity"
@@ -63,6 +66,7 @@ def measure(
         epochs=epochs,
         engine=engine,
         progress=progress,
+        search=search,
     )
     names = ("model", "state", "hidden", "layers", "tau", "lr", "weight_decay")
     table = Table(*names, "min. training MSE", title=f"{bins} bins, {epochs} epochs, {seeds} seeds")

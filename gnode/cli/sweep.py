@@ -29,6 +29,9 @@ def sweep_command(
     out: Annotated[Path | None, typer.Option(help="Folder for the sweep; by default runs/TASK-sweep.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with the sweep in this folder.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and do nothing.")] = False,
+    search: Annotated[
+        str, typer.Option(help="Settings, as lr,weight-decay, to try with one seed; the others repeat the best.")
+    ] = "",
     engine: Annotated[str, typer.Option(help=f"{', '.join(train.ENGINES)}.")] = "auto",
     address: Annotated[str | None, typer.Option(help="Address of a Ray cluster (engine ray).")] = None,
     workers: Annotated[
@@ -48,7 +51,7 @@ def sweep_command(
     if task == "status":
         _status(folder)
     elif resume is not None:
-        if task is not None or given:
+        if task is not None or given or search:
             raise errors.ArgumentError("--resume takes all settings from the sweep's folder; give it alone.")
         tell(_guarded(lambda: train.resume_sweep(resume, **how), resume))
     elif task is None:
@@ -56,10 +59,14 @@ def sweep_command(
             "the task is missing; `gnode list` shows them, e.g. gnode sweep flipflop-square --lr 1e-3,1e-2."
         )
     elif dry_run:
-        _dry_run(Grid.over(task, **read_axes(given)))
+        _dry_run(Grid.over(task, **read_axes(given)), _names(search))
     else:
         target = out or Path("runs") / f"{Path(task).stem}-sweep"
-        tell(_guarded(lambda: run_sweep(task, target, **how, **read_axes(given)), target))
+        tell(_guarded(lambda: run_sweep(task, target, search=_names(search), **how, **read_axes(given)), target))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip().replace("-", "_") for part in text.split(",") if part.strip())
 
 
 def _one_core_per_network() -> None:
@@ -78,9 +85,9 @@ def _guarded(work: Any, folder: Path) -> tuple[Sweep, float]:
         raise typer.Exit(130) from None
 
 
-def _dry_run(grid: Grid) -> None:
+def _dry_run(grid: Grid, search: tuple[str, ...]) -> None:
     check(grid)
-    cost = plan(grid)
+    cost = plan(grid, search)
     console.print(
         f"{cost['members']} members in {cost['groups']} groups, {cost['compilations']} compilations, "
         f"{cost['updates']:,} updates; "

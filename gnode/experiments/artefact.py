@@ -19,11 +19,12 @@ KINDS = ("figure", "table", "claim")
 
 @dataclasses.dataclass(frozen=True)
 class SweepPlan:
-    """A sweep that artefacts need, by a name under which they share it."""
+    """A sweep that artefacts need, by a name under which they share it. `search`: settings that the first seed chooses."""
 
     name: str
     task: str
     settings: Mapping[str, Any]
+    search: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

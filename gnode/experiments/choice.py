@@ -10,12 +10,10 @@ from gnode.train import Sweep
 
 
 def members(sweep: Sweep, **where: Any) -> list[int]:
-    """The trained members with these settings."""
-    done = set(sweep.done())
+    """The trained members with these settings, of those that count."""
+    counting = sorted(set(sweep.done()) & set(sweep.counting()))
     return [
-        index
-        for index, own in enumerate(sweep.members)
-        if index in done and all(own.get(name) == value for name, value in where.items())
+        index for index in counting if all(sweep.members[index].get(name) == value for name, value in where.items())
     ]
 
 

@@ -46,7 +46,7 @@ def write(
         "place": of.place,
         "scale": scale,
         "command": words,
-        "sweeps": {plan.name: {"task": plan.task, **plan.settings} for plan in plans},
+        "sweeps": {plan.name: _plan(plan) for plan in plans},
         "sweeps_left_out": list(missing),
         "numbers": [dataclasses.asdict(number) for number in made.numbers],
         "checks": [dataclasses.asdict(check) for check in made.checks],
@@ -65,6 +65,10 @@ def write(
     store.write_json(path, content)
     store.write_text(out / f"{of.name}.md", f"# {of.title}\n\n" + tables(store.read_json(path)) + "\n")
     return path
+
+
+def _plan(plan: SweepPlan) -> dict[str, Any]:
+    return {"task": plan.task, **plan.settings} | ({"search": plan.search} if plan.search else {})
 
 
 def _training(trained: Trained) -> dict[str, Any]:

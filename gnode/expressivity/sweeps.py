@@ -1,5 +1,6 @@
 """A sweep that is made once: the same call trains it, goes on with it, or finds it done."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,13 @@ from gnode.train.sweep import SPEC
 
 
 def train_or_resume(
-    task: str, out: str | Path, *, engine: str = "auto", progress: bool | None = None, **settings: Any
+    task: str,
+    out: str | Path,
+    *,
+    engine: str = "auto",
+    progress: bool | None = None,
+    search: Sequence[str] = (),
+    **settings: Any,
 ) -> Sweep:
     """`gnode.sweep`, or where `out` holds that very sweep already, what is left of it.
 
@@ -18,9 +25,10 @@ def train_or_resume(
     folder = Path(out)
     how: dict[str, Any] = {"engine": engine, "progress": progress}
     if not (folder / SPEC).exists():
-        return train.sweep(task, folder, **how, **settings)
-    found, wanted = Sweep(folder).grid, Grid.over(task, **settings)
-    if found.members != wanted.members or found.task != wanted.task:
+        return train.sweep(task, folder, search=search, **how, **settings)
+    there, wanted = Sweep(folder), Grid.over(task, **settings)
+    searched = there.search.over if there.search else ()
+    if there.members != wanted.members or there.grid.task != wanted.task or searched != tuple(search):
         raise errors.StoreError(
             f"{folder} holds a sweep with other settings than these; choose another folder, or remove that one."
         )

@@ -17,6 +17,7 @@ asks for this kernel where a gradient is all that is wanted, in training.
 
 import warnings
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -84,15 +85,24 @@ def _runs_here() -> bool:
     try:
         if float(getattr(jax.devices()[0], "compute_capability", 0)) < OLDEST:
             return False
-        with jax.ensure_compile_time_eval():
-            cell = gated(1, 1, key=0)
-            jax.block_until_ready(fused_euler(cell, jnp.zeros((1, 1)), jnp.zeros((1, 1, 1)), jnp.zeros((1, 1))))
+        try_out()
     except Exception as problem:  # whatever it is, the loop does the same work
         warnings.warn(
             f"the fused kernel does not run here ({problem}); training takes the compiled loop.", stacklevel=2
         )
         return False
     return True
+
+
+def try_out(interpret: bool = False) -> None:
+    """Runs the kernel on the smallest network, with its gradient, also when called in the middle of a trace."""
+
+    def both_ways() -> None:
+        cell, h0, xs, dt = gated(1, 1, key=0), jnp.zeros((1, 1)), jnp.zeros((1, 1, 1)), jnp.zeros((1, 1))
+        jax.block_until_ready(eqx.filter_grad(lambda c: fused_euler(c, h0, xs, dt, interpret=interpret).sum())(cell))
+
+    with ThreadPoolExecutor(1) as elsewhere:  # traces belong to a thread: in another one nothing is being traced
+        elsewhere.submit(both_ways).result()
 
 
 def fused_euler(

@@ -110,6 +110,8 @@ def load(folder: str | Path, *, like: Network | None = None, task: Task | None =
     net = store.load_weights(folder, structure.rebuild(config["network"]) if like is None else like)
     ended = store.read_json(folder / store.RESULT) if (folder / store.RESULT).exists() else None
     curves = _read_curves(folder)
+    if ended is not None:
+        ended.pop("epochs_done", None)  # of a sweep's member; the curves tell
     if ended is None:
         validation = curves["validation"]
         has = validation.size and np.isfinite(validation).any()

@@ -14,7 +14,7 @@ import json
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from gnode.train.grid import Grid, TaskCache
 from gnode.train.lock import locked
 from gnode.train.member import Outcome
 from gnode.train.run import Run
+from gnode.train.search import Search
 
 SPEC, TABLE = "sweep.json", "results.csv"
 OUTCOMES = ("status", "best_loss", "best_epoch", "diverged_at", "epochs_done")
@@ -44,14 +45,35 @@ class Sweep:
         axes = {name: tuple(_as_value(value) for value in values) for name, values in stored["axes"].items()}
         self.grid = Grid(stored["task"], axes)
         self.members = self.grid.members
+        over = tuple(stored.get("search", ()))
+        self.search = Search(self.members, over) if over else None
 
     def done(self) -> list[int]:
         """The members that have been trained."""
         return [index for index in range(len(self.members)) if member.is_done(self.folder, index)]
 
     def todo(self) -> list[int]:
-        """The members that have not."""
-        return [index for index in range(len(self.members)) if not member.is_done(self.folder, index)]
+        """The members to train next. In a search those that try settings come first, alone."""
+        if self.search is None:
+            wanted = list(range(len(self.members)))
+        else:
+            tries = self.search.tries()
+            ready = all(member.is_done(self.folder, index) for index in tries)
+            wanted = self.counting() if ready else tries
+        return [index for index in wanted if not member.is_done(self.folder, index)]
+
+    def counting(self) -> list[int]:
+        """The members that results are made of: all, or in a search all seeds of the best settings, as far as known."""
+        if self.search is None:
+            return list(range(len(self.members)))
+        return self.search.winners(self._loss)
+
+    def number(self) -> int:
+        """How many members there will be in the end; fewer than the grid has in a search."""
+        return len(self.members) if self.search is None else self.search.number()
+
+    def _loss(self, index: int) -> float | None:
+        return self.result(index)["best_loss"] if member.is_done(self.folder, index) else None
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per finished member, in the members' order: its settings and how it ended."""
@@ -75,8 +97,10 @@ class Sweep:
         """How a member ended."""
         folder = member.folder_of(self.folder, index)
         ended = store.read_json(folder / store.RESULT)
-        with (folder / store.METRICS).open() as file:
-            return ended | {"epochs_done": sum(1 for _ in file) - 1}
+        if "epochs_done" not in ended:  # of an earlier version
+            with (folder / store.METRICS).open() as file:
+                ended["epochs_done"] = sum(1 for _ in file) - 1
+        return ended
 
     def seconds(self) -> float:
         """How long the finished members were trained, all together."""
@@ -93,13 +117,15 @@ class Sweep:
         return run.load(member.folder_of(self.folder, index))
 
     def best(self, by: str = "model") -> dict[Any, dict[str, Any]]:
-        """The best setting for each value of `by`: the lowest mean over seeds of the minimum validation loss.
+        """The best setting for each value of `by`: the lowest mean over seeds of the minimum validation loss (in a search
+        the settings are chosen with the first seed before).
 
         Each entry has the setting, the mean and standard deviation over its seeds, their number, and the best member.
         """
         errors.one_of("by", by, spec.OPTIONS)
         found: dict[Any, dict[str, Any]] = {}
-        for rows in _over_seeds(self.rows()).values():
+        counting = set(self.counting())
+        for rows in _over_seeds([row for row in self.rows() if row["member"] in counting]).values():
             losses = np.array([row["best_loss"] for row in rows])
             best = min(rows, key=lambda row: (row["best_loss"], row["member"]))
             std = float(losses.std()) if np.all(np.isfinite(losses)) else float("nan")  # a seed that diverged at once
@@ -144,7 +170,7 @@ class Sweep:
             store.read_json(member.folder_of(self.folder, index) / store.RESULT)["status"] for index in self.done()
         ]
         counts = {kind: ended.count(kind) for kind in ("finished", "stopped", "diverged")}
-        return {"members": len(self.members), "done": len(ended), **counts}
+        return {"members": self.number(), "done": len(ended), **counts}
 
     def write_table(self) -> None:
         """Brings `results.csv` up to date."""
@@ -165,6 +191,7 @@ def sweep(
     address: str | None = None,
     workers: int | None = None,
     progress: bool | None = None,
+    search: Sequence[str] = (),
     **settings: Any,
 ) -> Sweep:
     """Trains every combination of settings on a task.
@@ -174,6 +201,8 @@ def sweep(
     - `task`: a name or a file, as in `gnode.tasks.make`.
     - `out`: the folder, which must not hold a sweep yet.
     - `engine`: see `gnode.train.ENGINES`; `address` of a Ray cluster; `workers`, the number of threads.
+    - `search`: names of settings, such as ("lr", "weight_decay"), that are tried with the first seed alone; the best of
+      them, for each combination of the others, is repeated with the other seeds. Empty: every setting has every seed.
     - everything else: settings (see `gnode.train.spec.OPTIONS`); a list is an axis, anything else one value.
 
     **Returns:** a `Sweep`: `.table()`, `.best(by="model")`, `.load(member)`.
@@ -186,11 +215,19 @@ def sweep(
             f"{folder} already holds a sweep; choose another folder, or go on with --resume {folder}."
         )
     errors.one_of("engine", engine, engines.ENGINES)
+    if search:
+        Search(grid.members, search)  # says what is wrong with it
     try:
         folder.mkdir(parents=True, exist_ok=True)
         store.write_json(
             folder / SPEC,
-            {"task": grid.task, "axes": grid.axes, "members": grid.members, **store.environment()},
+            {
+                "task": grid.task,
+                "axes": grid.axes,
+                **({"search": list(search)} if search else {}),
+                "members": grid.members,
+                **store.environment(),
+            },
         )
     except OSError as problem:
         raise errors.StoreError(f"cannot write to {folder} ({problem}).") from problem
@@ -209,8 +246,7 @@ def resume_sweep(
     errors.one_of("engine", engine, engines.ENGINES)
     found = Sweep(folder)
     with locked(found.folder):
-        todo = found.todo()
-        if todo:
+        while todo := found.todo():
             _train(found, todo, engine, address, workers, progress)
         found.write_table()
     return found
@@ -223,11 +259,9 @@ def _train(
     for leftover in (folder / member.MEMBERS).glob(".*.tmp"):  # of a kill in the middle of writing
         shutil.rmtree(leftover, ignore_errors=True)
     tasks = TaskCache(grid.task)
-    epochs = sum(_epochs(settings) for settings in found.members)
-    before = epochs - sum(_epochs(found.members[index]) for index in todo)
-    with progress.bar(
-        epochs, before, f"sweep of {len(found.members)}", progress.is_wanted(show), unit="epoch"
-    ) as update:
+    before = sum(_epochs(found.members[index]) for index in found.done())
+    epochs = before + sum(_epochs(found.members[index]) for index in todo)
+    with progress.bar(epochs, before, f"sweep of {found.number()}", progress.is_wanted(show), unit="epoch") as update:
         record = _Recorder(found, update, before)
         if engine == "auto":
             engine = "threads" if jax.default_backend() == "cpu" else "one_program"
@@ -268,7 +302,7 @@ class _Recorder:
             self._show()
 
     def _show(self) -> None:
-        self._update(self._epochs, f"{self._done}/{len(self._sweep.members)} members  {self._best}")
+        self._update(self._epochs, f"{self._done}/{self._sweep.number()} members  {self._best}")
 
 
 def check(grid: Grid) -> None:
@@ -287,9 +321,10 @@ def check(grid: Grid) -> None:
         engines.member_bytes(group, tasks(group.settings))
 
 
-def plan(grid: Grid) -> dict[str, Any]:
-    """What a sweep will cost: members, groups, compilations, and memory at a time on this machine."""
+def plan(grid: Grid, search: Sequence[str] = ()) -> dict[str, Any]:
+    """What a sweep will cost: members, groups, compilations, updates, and memory at a time on this machine."""
     tasks = TaskCache(grid.task)
+    trained = Search(grid.members, search).number() if search else len(grid.members)
     on_cpu = jax.default_backend() == "cpu"
     at_a_time, compilations = [], 0
     for group in grid.groups:
@@ -299,10 +334,10 @@ def plan(grid: Grid) -> dict[str, Any]:
         at_a_time.append(together * engines.member_bytes(group, task))
         compilations += len(group.settings.get("schedule") or (1,))
     return {
-        "members": len(grid.members),
+        "members": trained,
         "groups": len(grid.groups),
-        "compilations": compilations,
-        "updates": sum(_updates(settings, tasks(settings)) for settings in grid.members),
+        "compilations": compilations * (2 if search else 1),
+        "updates": sum(_updates(settings, tasks(settings)) for settings in grid.members) * trained // len(grid.members),
         "memory_bytes": max(at_a_time),
         "engine": "threads" if on_cpu else "one_program",
     }

@@ -180,3 +180,13 @@ def test_a_network_that_trains_by_the_kernel_still_has_all_derivatives():
     hessian = jax.jacfwd(jax.grad(lambda h: jnp.sum(net.batch(xs, dt, h[None]).outputs ** 2)))(jnp.zeros(4))
     assert hessian.shape == (4, 4)
     np.testing.assert_allclose(hessian, hessian.T, atol=1e-5)
+
+
+def test_the_kernel_can_be_tried_out_in_the_middle_of_a_trace():
+    """It is chosen while training is being traced: nothing of that trace may reach the trial."""
+
+    def traced(x):
+        fused.try_out(interpret=True)
+        return x**2
+
+    assert jax.jit(jax.vmap(jax.grad(traced)))(jnp.ones(2)).tolist() == [2.0, 2.0]

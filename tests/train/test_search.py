@@ -1,0 +1,110 @@
+"""A search: one seed tries all settings, the others repeat the best of each choice, and only those count."""
+
+import numpy as np
+import pytest
+
+from gnode import Sweep, resume_sweep, sweep
+from gnode.errors import ArgumentError
+from gnode.expressivity import measure
+from gnode.expressivity.sweeps import train_or_resume
+from gnode.train import Grid, member
+from gnode.train.search import Search
+from gnode.train.sweep import plan
+
+AXES = {"model": ["rnn", "mgru"], "lr": [1e-4, 1e-2], "weight_decay": [1e-3, 1e-1], "seed": [3, 5, 7]}
+SMALL = {"trials": 20, "bins": 10, "epochs": 3, "state": 2}
+OVER = ("lr", "weight_decay")
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("search") / "sweep"
+    return sweep("flipflop-square", folder, search=OVER, **AXES, **SMALL)
+
+
+def losses(found, **where):
+    """First-seed losses by (lr, weight decay)."""
+    return {
+        (own["lr"], own["weight_decay"]): found.result(index)["best_loss"]
+        for index, own in enumerate(found.members)
+        if own["seed"] == 3 and all(own[name] == value for name, value in where.items())
+    }
+
+
+def test_the_first_seed_tries_everything_and_the_others_the_best_alone(searched):
+    done = [searched.members[index] for index in searched.done()]
+    assert len(done) == searched.number() == 2 * 4 + 2 * 2  # 4 settings of 2 models, and 2 more seeds of the best
+    assert sum(own["seed"] == 3 for own in done) == 8
+    for model in AXES["model"]:
+        tried = losses(searched, model=model)
+        assert len(tried) == 4
+        best = min(tried, key=lambda setting: tried[setting])
+        repeated = {(own["lr"], own["weight_decay"]) for own in done if own["model"] == model and own["seed"] != 3}
+        assert repeated == {best}
+    assert searched.todo() == []
+    assert searched.status()["members"] == 12
+
+
+def test_only_the_chosen_settings_count(searched):
+    best = searched.best()
+    for model in AXES["model"]:
+        tried = losses(searched, model=model)
+        assert (best[model]["lr"], best[model]["weight_decay"]) == min(tried, key=lambda setting: tried[setting])
+        assert best[model]["seeds"] == 3
+        chosen = [i for i in searched.counting() if searched.members[i]["model"] == model]
+        values = [searched.result(index)["best_loss"] for index in chosen]
+        assert best[model]["mean"] == pytest.approx(np.mean(values))
+
+
+def test_the_first_seed_chooses_even_if_the_others_disagree():
+    members = [{"seed": s, "lr": lr} for lr in (1, 2) for s in (0, 1)]
+    found = {0: 0.5, 1: 9.0, 2: 0.6, 3: 0.0}
+    assert Search(members, ("lr",)).winners(found.get) == [0, 1]
+    assert Search(members, ("lr",)).winners({2: 0.6}.get) == [2, 3]  # as far as known
+    assert Search(members, ("lr",)).winners({}.get) == []
+
+
+def test_a_search_that_was_interrupted_ends_the_same(searched, tmp_path):
+    """Whatever is missing, in the first part or the second, is trained again and nothing else."""
+    folder = tmp_path / "again"
+    sweep("flipflop-square", folder, search=OVER, **AXES, **SMALL)
+    same = (folder / "results.csv").read_text()
+    assert same == (searched.folder / "results.csv").read_text()
+    found = Sweep(folder)
+    last = found.done()[-1]
+    for index in (0, last):
+        for file in member.folder_of(folder, index).iterdir():
+            file.unlink()
+        member.folder_of(folder, index).rmdir()
+    resume_sweep(folder)
+    assert (folder / "results.csv").read_text() == same
+
+
+def test_as_one_program(searched, tmp_path):
+    """The engine of accelerators chooses the same settings."""
+    found = sweep("flipflop-square", tmp_path / "one", search=OVER, engine="one_program", **AXES, **SMALL)
+    assert found.counting() == searched.counting()
+    assert found.done() == searched.done()
+
+
+def test_what_it_costs_and_bad_input(searched):
+    grid = Grid.over("flipflop-square", **AXES, **SMALL)
+    assert plan(grid, OVER)["members"] == 12
+    assert plan(grid)["members"] == 24
+    with pytest.raises(ArgumentError, match="'learning'"):
+        Search(grid.members, ("learning",))
+    with pytest.raises(ArgumentError, match="'seed'"):
+        Search(grid.members, ("seed",))
+    with pytest.raises(Exception, match="other settings"):  # the same grid, but not as a search
+        train_or_resume("flipflop-square", searched.folder, **AXES, **SMALL)
+
+
+def test_the_measure_by_a_search(tmp_path):
+    small = {"state": [3], "lr": [1e-3, 1e-2], "weight_decay": [1e-3], "bins": 8, "epochs": 5, "channels": 2}
+    found = measure("gru", tmp_path / "ou", search=True, seeds=2, **small)
+    (point,) = found.points
+    assert len(point.errors) == 2
+    swept = Sweep(tmp_path / "ou")
+    assert len(swept.done()) == 3
+    tried = {own["lr"]: swept.result(i)["best_loss"] for i, own in enumerate(swept.members) if own["seed"] == 0}
+    assert point.lr == min(tried, key=lambda rate: tried[rate])
