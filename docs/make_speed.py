@@ -13,7 +13,7 @@ def cell(value: object) -> str:
 def made_by(path: Path) -> str:
     """The command that wrote a file of results."""
     name = path.stem.rsplit("-", 1)[0]
-    return "gnode bench" if name == "gradient" else f"python benchmarks/{name}.py"
+    return "gnode bench" if name.startswith("gradient") else f"python benchmarks/{name}.py"
 
 
 def section(path: Path) -> str:
@@ -32,7 +32,8 @@ def section(path: Path) -> str:
 
 HEAD = """# Speed
 
-Each table was measured in one run, its rivals in turn; read the ratios, not the milliseconds. Training with and without the
+Each table was measured in one run, its rivals in turn; read the ratios, not the milliseconds. In the tables of one gradient a
+ratio above 1 is how many times slower than gnode a rival is. Training with and without the
 fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](results/kernel.md).
 
 ## What stayed
@@ -56,7 +57,7 @@ fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](resu
   a few more columns in the first product.
 - Halves of a batch as two loops of one program on a CPU: they run one after another. Two devices do not.
 - All bins of a long trajectory at once (`benchmarks/parallel_in_time.py`, table below): exact, in a few rounds, but on
-  a CPU each round costs more than the loop for more than two units.
+  a CPU each round costs more than the loop for more than two units. Not yet measured on a GPU.
 - On a CPU, the derivative by hand for wide layers with many trials: the plain loop's products fill the cores already.
 - A generic batch gradient for GRU, LSTM and LEM: more processor time than the plain loop at a hundred trials.
 

@@ -6,9 +6,9 @@ by N, a line per H; (D) all networks by tau, N = 316, H = 1000; (E, F) all netwo
 1000. Bars: seeds.
 
 Command: gnode reproduce fig3 --scale paper
-Cost at paper scale (N and H up to 316 and 1000, 5 tau, 9 settings, 3 seeds, 2000 epochs): five sweeps, one to two
-hours on one H200; reduced (N up to 100, H up to 316, 2 settings, 1000 epochs): about 15 minutes; smoke: a minute and
-a half on two cores.
+Cost at paper scale (N and H up to 316 and 1000, 5 tau, 9 settings, then the best of them with 5 seeds, 2000 epochs):
+five sweeps, one to two hours on one H200; reduced (N up to 100, H up to 316, 2 settings, 3 seeds, 1000 epochs): about
+15 minutes; smoke: a minute and a half on two cores.
 
 Published: curves without numbers. Errors are lower the nearer tau is to tau_OU = 1 s; more hidden units are more
 expressive; a small hidden layer hurts at large N; gnODE is the most expressive at low N; the gap widens with tau.
