@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from gnode.experiments import results
-from gnode.experiments.artefact import Artefact
+from gnode.experiments.artefact import SCALES, Artefact
 from gnode.experiments.registry import all_artefacts
 from gnode.experiments.reproduce import missing_data
 
@@ -36,12 +36,17 @@ def page(folder: Path) -> str:
     lines = [
         "# Every figure, table and claim of the paper",
         "Made by `gnode reproduce --collect` from the JSON files in [reproduce](reproduce); no number is typed by hand.",
-        f"{len(here)} of {len(all_artefacts())} artefacts have been run. Of the claims checked at paper scale {counts[0]} "
-        f"hold, {counts[1]} do not, {counts[2]} could not be decided.",
+        f"{len(here)} of {len(all_artefacts())} artefacts have been run ({_by_scale(found)}). Of the claims checked at "
+        f"paper scale {counts[0]} hold, {counts[1]} do not, {counts[2]} could not be decided.",
         _overview(found),
         *(_entry(of, found[of.name], folder) for of in here),
     ]
     return "\n\n".join(lines) + "\n"
+
+
+def _by_scale(found: dict[str, dict[str, Any]]) -> str:
+    scales = [content["scale"] for content in found.values()]
+    return ", ".join(f"{scales.count(scale)} at {scale} scale" for scale in reversed(SCALES) if scale in scales)
 
 
 def _overview(found: dict[str, dict[str, Any]]) -> str:
@@ -53,22 +58,23 @@ def _overview(found: dict[str, dict[str, Any]]) -> str:
             continue
         holding = sum(check["holds"] is True for check in content["checks"])
         scale = content["scale"] + (", in part" if content["sweeps_left_out"] else "")
-        lines.append(f"| [{of.name}](#{of.name}) | {of.place} | {scale} | {holding} of {len(content['checks'])} |")
+        claims = "" if content["scale"] == "smoke" else f"{holding} of {len(content['checks'])}"
+        lines.append(f"| [{of.name}](#{of.name}) | {of.place} | {scale} | {claims} |")
     return "\n".join(lines)
 
 
 def _entry(of: Artefact, content: dict[str, Any], folder: Path) -> str:
     run = content[results.RUN]
     parts = [f"## {of.name}", f"**{of.title}** ({of.place})"]
-    if content["scale"] != "paper":
-        parts.append(
-            f"*Run at {content['scale']} scale, not at the paper's: its numbers do not speak for or against it.*"
-        )
+    scale = content["scale"]
+    if scale != "paper":
+        parts.append(f"*Run at {scale} scale, not at the paper's. {scale.capitalize()}: {SCALES[scale]}.*")
     if content["sweeps_left_out"]:
         parts.append(f"*In part: without the sweeps {', '.join(content['sweeps_left_out'])}.*")
     about = of.about.split("\n\n")
     parts += [part for part in about if part.startswith(("Shows:", "Published"))]
-    parts.append(_sentence(content["checks"]))
+    if scale != "smoke":
+        parts.append(_sentence(content["checks"]))
     parts.append(results.tables(content))
     parts += [f"![{of.name}]({folder.name}/{name})" for name in content["figures"] if (folder / name).exists()]
     parts.append(f"    {content['command']}")

@@ -25,9 +25,17 @@ def analyse(trained: Trained) -> Outcome:
     found = noise.measured(trained)
     shown = list(zip(PANELS, noise.STATES[trained.scale]))
     figures = {panel: pictures.by_model(found, "tau", f"N = {state}", state=state) for panel, state in shown}
-    claim = "The gnODE is more expressive than the GRU at every tau and N."
+    checks = [
+        noise.beats(
+            f"The gnODE is more expressive than the GRU at every tau, N = {state}.",
+            found.select(state=state),
+            "gnode",
+            "gru",
+        )
+        for state in noise.STATES[trained.scale]
+    ]
     numbers = [noise.number(p) for p in found.select(model=["gru", "gnode"]).points]
-    return Outcome(numbers, [noise.beats(claim, found, "gnode", "gru")], figures, {"points": found.rows()})
+    return Outcome(numbers, checks, figures, {"points": found.rows()})
 
 
 ARTEFACT = Artefact(
