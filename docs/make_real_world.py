@@ -15,7 +15,7 @@ from make_results import command
 
 from gnode import Sweep, plots, tasks
 from gnode.train import error_by_horizon
-from gnode.train.sweep import SPEC
+from gnode.train.swept import SPEC
 
 HERE = Path(__file__).parent / "results"
 WARM_UP, AHEAD = 40, 30

@@ -32,9 +32,9 @@ def section(path: Path) -> str:
 
 HEAD = """# Speed
 
-Each table was measured in one run, its rivals in turn; read the ratios, not the milliseconds. In the tables of one gradient a
-ratio above 1 is how many times slower than gnode a rival is. Training with and without the
-fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](results/kernel.md).
+Each table was measured in one run, its rivals in turn; read the ratios, not the milliseconds. In the tables of one
+gradient a ratio above 1 is how many times slower than gnode a rival is. Training with and without the fused kernel, and
+the whole grid of the flip-flop task: [results/kernel.md](results/kernel.md).
 
 ## What stayed
 

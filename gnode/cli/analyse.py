@@ -15,7 +15,7 @@ from gnode.analysis import PAPER_RANGES, AmplitudeError, Findings, study, trial_
 from gnode.plots import analysis as draw
 from gnode.plots.style import save
 from gnode.train import Run, member, store
-from gnode.train.sweep import SPEC, Sweep
+from gnode.train.swept import SPEC, Sweep
 
 console = Console()
 FOLDER = "analysis"

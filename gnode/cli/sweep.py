@@ -28,6 +28,12 @@ def sweep_command(
     folder: Annotated[Path | None, typer.Argument(help="With status: the sweep's folder.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the sweep; by default runs/TASK-sweep.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with the sweep in this folder.")] = None,
+    part: Annotated[
+        str | None, typer.Option(help="With --resume: train one part, as 3/10, while other processes train the others.")
+    ] = None,
+    prepare: Annotated[
+        bool, typer.Option("--prepare", help="Write the folder and train nothing (see --part).")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and do nothing.")] = False,
     search: Annotated[
         str, typer.Option(help="Settings, as lr,weight-decay, to try with one seed; the others repeat the best.")
@@ -44,6 +50,8 @@ def sweep_command(
     Example: gnode sweep flipflop-variable --model rnn,gru,gnode --state 6 --lr 1e-3,1e-2 --batch-size 10,100 --out runs/grid
 
     gnode sweep status runs/grid tells where a sweep stands; gnode sweep --resume runs/grid goes on with it.
+
+    On a cluster: gnode sweep ... --prepare --out runs/grid, then ten jobs: gnode sweep --resume runs/grid --part 1/10, ...
     """
     if engine in ("auto", "threads"):
         _one_core_per_network()
@@ -53,7 +61,14 @@ def sweep_command(
     elif resume is not None:
         if task is not None or given or search:
             raise errors.ArgumentError("--resume takes all settings from the sweep's folder; give it alone.")
-        tell(_guarded(lambda: train.resume_sweep(resume, **how), resume))
+        if part is not None:
+            mine = train.Part.read(part)
+            _guarded(lambda: train.resume_sweep(resume, part=mine, **how), resume)
+            _status(resume)
+        else:
+            tell(_guarded(lambda: train.resume_sweep(resume, **how), resume))
+    elif part is not None:
+        raise errors.ArgumentError("--part goes with --resume FOLDER; make the folder with --prepare first.")
     elif task is None:
         raise errors.ArgumentError(
             "the task is missing; `gnode list` shows them, e.g. gnode sweep flipflop-square --lr 1e-3,1e-2."
@@ -62,6 +77,10 @@ def sweep_command(
         _dry_run(Grid.over(task, **read_axes(given)), _names(search))
     else:
         target = out or Path("runs") / f"{Path(task).stem}-sweep"
+        if prepare:
+            run_sweep(task, target, search=_names(search), prepare=True, **how, **read_axes(given))
+            _status(target)
+            return
         tell(_guarded(lambda: run_sweep(task, target, search=_names(search), **how, **read_axes(given)), target))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from gnode import errors, plots
 from gnode.experiments.artefact import SCALES, Artefact, Outcome, SweepPlan, Trained
 from gnode.train import store
-from gnode.train.sweep import SPEC
+from gnode.train.swept import SPEC
 
 RUN = "run"
 """The only section that differs between two runs of the same artefact."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from gnode import errors, train
 from gnode.train import Grid, Sweep
-from gnode.train.sweep import SPEC
+from gnode.train.swept import SPEC
 
 
 def train_or_resume(

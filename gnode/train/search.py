@@ -26,6 +26,11 @@ class Search:
             self._choices.setdefault(repr(sorted(same.items())), []).append(index)
         self._first = members[0]["seed"]
 
+    @property
+    def choices(self) -> list[list[int]]:
+        """The members of each choice."""
+        return list(self._choices.values())
+
     def tries(self) -> list[int]:
         """The members with the first seed: every setting."""
         return [index for index, own in enumerate(self._members) if own["seed"] == self._first]

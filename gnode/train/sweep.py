@@ -1,16 +1,5 @@
-"""A whole grid as one command: trained by an engine, stored in a folder, resumed after any kill.
+"""A whole grid as one command: trained by an engine, stored in a folder (`gnode.train.swept`), resumed after any kill."""
 
-| in the folder        | what it is                                                                             |
-|----------------------|----------------------------------------------------------------------------------------|
-| `sweep.json`         | the task, the axes, the members in order, versions and commit                          |
-| `results.csv`        | one row per finished member: settings, status, minimum validation loss, its epoch      |
-| `members/0007/`      | the run folder of member 7 (`gnode.load`, `gnode analyse` take it)                     |
-| `groups/`            | groups in training on an accelerator; empty when the sweep is over                     |
-"""
-
-import csv
-import io
-import json
 import shutil
 import threading
 import time
@@ -19,168 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import numpy as np
 
 from gnode import errors
-from gnode.train import engines, member, progress, run, spec, store
+from gnode.train import engines, member, progress, spec, store
 from gnode.train.grid import Grid, TaskCache
 from gnode.train.lock import locked
 from gnode.train.member import Outcome
-from gnode.train.run import Run
+from gnode.train.parts import Part
 from gnode.train.search import Search
-
-SPEC, TABLE = "sweep.json", "results.csv"
-OUTCOMES = ("status", "best_loss", "best_epoch", "diverged_at", "epochs_done")
-TESTED = ("test_loss", "test_accuracy")
-
-
-class Sweep:
-    """A sweep's folder: what was asked for, and what has come of it so far."""
-
-    def __init__(self, folder: str | Path):
-        self.folder = Path(folder)
-        if not (self.folder / SPEC).exists():
-            raise errors.StoreError(f"{self.folder} holds no sweep (no {SPEC} in it).")
-        stored = store.read_json(self.folder / SPEC)
-        axes = {name: tuple(_as_value(value) for value in values) for name, values in stored["axes"].items()}
-        self.grid = Grid(stored["task"], axes)
-        self.members = self.grid.members
-        over = tuple(stored.get("search", ()))
-        self.search = Search(self.members, over) if over else None
-
-    def done(self) -> list[int]:
-        """The members that have been trained."""
-        return [index for index in range(len(self.members)) if member.is_done(self.folder, index)]
-
-    def todo(self) -> list[int]:
-        """The members to train next. In a search those that try settings come first, alone."""
-        if self.search is None:
-            wanted = list(range(len(self.members)))
-        else:
-            tries = self.search.tries()
-            ready = all(member.is_done(self.folder, index) for index in tries)
-            wanted = self.counting() if ready else tries
-        return [index for index in wanted if not member.is_done(self.folder, index)]
-
-    def counting(self) -> list[int]:
-        """The members that results are made of: all, or in a search all seeds of the best settings, as far as known."""
-        if self.search is None:
-            return list(range(len(self.members)))
-        return self.search.winners(self._loss)
-
-    def number(self) -> int:
-        """How many members there will be in the end; fewer than the grid has in a search."""
-        return len(self.members) if self.search is None else self.search.number()
-
-    def _loss(self, index: int) -> float | None:
-        return self.result(index)["best_loss"] if member.is_done(self.folder, index) else None
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One row per finished member, in the members' order: its settings and how it ended."""
-        names = [name for name in spec.OPTIONS if any(name in settings for settings in self.members)]
-        found = []
-        for index in self.done():
-            settings, result = self.members[index], self.result(index)
-            row = {"member": index, "task": self.grid.task}
-            row |= {name: _as_text(settings.get(name)) for name in names}
-            tested = {f"test_{name}": value for name, value in (result.get("test") or {}).items()}
-            found.append(row | {name: result[name] for name in OUTCOMES} | tested)
-        columns = {name: None for row in found for name in row}
-        return [{name: row.get(name) for name in columns} for row in found]
-
-    def table(self) -> dict[str, list[Any]]:
-        """The rows as columns: `pandas.DataFrame(sweep.table())` and `polars.DataFrame(sweep.table())` both take it."""
-        rows = self.rows()
-        return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
-
-    def result(self, index: int) -> dict[str, Any]:
-        """How a member ended."""
-        folder = member.folder_of(self.folder, index)
-        ended = store.read_json(folder / store.RESULT)
-        if "epochs_done" not in ended:  # of an earlier version
-            with (folder / store.METRICS).open() as file:
-                ended["epochs_done"] = sum(1 for _ in file) - 1
-        return ended
-
-    def seconds(self) -> float:
-        """How long the finished members were trained, all together."""
-        return sum(self.result(index)["seconds"] for index in self.done())
-
-    def load(self, index: int) -> Run:
-        """A member's run, with its trained network."""
-        if not 0 <= index < len(self.members):
-            raise errors.ArgumentError(
-                f"member is {index!r}, but the sweep's members are 0 to {len(self.members) - 1}."
-            )
-        if not member.is_done(self.folder, index):
-            raise errors.StoreError(f"member {index} of {self.folder} has not been trained yet; resume the sweep.")
-        return run.load(member.folder_of(self.folder, index))
-
-    def best(self, by: str = "model") -> dict[Any, dict[str, Any]]:
-        """The best setting for each value of `by`: the lowest mean over seeds of the minimum validation loss (in a search
-        the settings are chosen with the first seed before).
-
-        Each entry has the setting, the mean and standard deviation over its seeds, their number, and the best member.
-        """
-        errors.one_of("by", by, spec.OPTIONS)
-        found: dict[Any, dict[str, Any]] = {}
-        counting = set(self.counting())
-        for rows in _over_seeds([row for row in self.rows() if row["member"] in counting]).values():
-            losses = np.array([row["best_loss"] for row in rows])
-            best = min(rows, key=lambda row: (row["best_loss"], row["member"]))
-            std = float(losses.std()) if np.all(np.isfinite(losses)) else float("nan")  # a seed that diverged at once
-            entry = best | {"mean": float(losses.mean()), "std": std, "seeds": len(rows)}
-            for score in TESTED:  # of the same runs: test trials never choose
-                if all(row.get(score) is not None for row in rows):
-                    scores = np.array([row[score] for row in rows])
-                    entry |= {score: float(scores.mean()), f"{score}_std": float(scores.std())}
-            value = best.get(by)
-            if value not in found or entry["mean"] < found[value]["mean"]:
-                found[value] = entry
-        return found
-
-    def markdown(self, by: str = "model") -> str:
-        """The best settings as a Markdown table."""
-        shown = [name for name in self.grid.varying() if name not in (by, "seed")]
-        best = self.best(by)
-        tested = [score for score in TESTED if any(entry.get(score) is not None for entry in best.values())]
-        head = [by, *shown, "min. validation loss", *(name.replace("_", " ") for name in tested), "epoch", "member"]
-        lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-        for value, entry in best.items():
-            several = entry["seeds"] > 1
-            spread = f" ± {entry['std']:.2g} ({entry['seeds']} seeds)" if several else ""
-            scores = [
-                f"{entry[name]:.4g}" + (f" ± {entry[f'{name}_std']:.2g}" if several else "") if name in entry else ""
-                for name in tested
-            ]
-            cells = [
-                value,
-                *(entry.get(name, "") for name in shown),
-                f"{entry['mean']:.4g}{spread}",
-                *scores,
-                entry["best_epoch"],
-                entry["member"],
-            ]
-            lines.append("| " + " | ".join("" if cell is None else str(cell) for cell in cells) + " |")
-        return "\n".join(lines) + "\n"
-
-    def status(self) -> dict[str, int]:
-        """How many members there are, are done, diverged, and stopped early."""
-        ended = [
-            store.read_json(member.folder_of(self.folder, index) / store.RESULT)["status"] for index in self.done()
-        ]
-        counts = {kind: ended.count(kind) for kind in ("finished", "stopped", "diverged")}
-        return {"members": self.number(), "done": len(ended), **counts}
-
-    def write_table(self) -> None:
-        """Brings `results.csv` up to date."""
-        rows = self.rows()
-        text = io.StringIO()
-        if rows:
-            writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-        store.write_text(self.folder / TABLE, text.getvalue())
+from gnode.train.swept import SPEC, Sweep
 
 
 def sweep(
@@ -192,6 +28,7 @@ def sweep(
     workers: int | None = None,
     progress: bool | None = None,
     search: Sequence[str] = (),
+    prepare: bool = False,
     **settings: Any,
 ) -> Sweep:
     """Trains every combination of settings on a task.
@@ -203,6 +40,7 @@ def sweep(
     - `engine`: see `gnode.train.ENGINES`; `address` of a Ray cluster; `workers`, the number of threads.
     - `search`: names of settings, such as ("lr", "weight_decay"), that are tried with the first seed alone; the best of
       them, for each combination of the others, is repeated with the other seeds. Empty: every setting has every seed.
+    - `prepare`: write the folder and train nothing, for processes that will each `resume_sweep` a part of it.
     - everything else: settings (see `gnode.train.spec.OPTIONS`); a list is an axis, anything else one value.
 
     **Returns:** a `Sweep`: `.table()`, `.best(by="model")`, `.load(member)`.
@@ -231,6 +69,8 @@ def sweep(
         )
     except OSError as problem:
         raise errors.StoreError(f"cannot write to {folder} ({problem}).") from problem
+    if prepare:
+        return Sweep(folder)
     return resume_sweep(folder, engine=engine, address=address, workers=workers, progress=progress)
 
 
@@ -241,14 +81,23 @@ def resume_sweep(
     address: str | None = None,
     workers: int | None = None,
     progress: bool | None = None,
+    part: Part | None = None,
 ) -> Sweep:
-    """Trains the members of a sweep that are not done yet. The final table is the same as without the interruption."""
+    """Trains the members of a sweep that are not done yet. The final table is the same as without the interruption.
+
+    With `part` only those of that part: other processes, on this machine or on others that see the folder, train the rest.
+    """
     errors.one_of("engine", engine, engines.ENGINES)
     found = Sweep(folder)
-    with locked(found.folder):
-        while todo := found.todo():
+    with locked(found.folder, None if part is None else f"{part.number}-of-{part.of}"):
+        if part is None:
+            for leftover in (found.folder / member.MEMBERS).glob(".*.tmp"):  # of a kill in the middle of writing
+                shutil.rmtree(leftover, ignore_errors=True)
+        while todo := found.todo(part):
             _train(found, todo, engine, address, workers, progress)
-        found.write_table()
+        done = None
+        while done != (done := len(found.done())):  # other parts may end while the table is being written
+            found.write_table()
     return found
 
 
@@ -256,8 +105,6 @@ def _train(
     found: Sweep, todo: list[int], engine: str, address: str | None, workers: int | None, show: bool | None
 ) -> None:
     grid, folder = found.grid, found.folder
-    for leftover in (folder / member.MEMBERS).glob(".*.tmp"):  # of a kill in the middle of writing
-        shutil.rmtree(leftover, ignore_errors=True)
     tasks = TaskCache(grid.task)
     before = sum(_epochs(found.members[index]) for index in found.done())
     epochs = before + sum(_epochs(found.members[index]) for index in todo)
@@ -350,29 +197,3 @@ def _epochs(settings: dict[str, Any]) -> int:
 def _updates(settings: dict[str, Any], task: Any) -> int:
     size = min(settings.get("batch_size", spec.Settings.batch_size), len(task.train))
     return _epochs(settings) * -(-len(task.train) // size)
-
-
-def _over_seeds(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Rows that differ in nothing but the seed, together."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        same = {name: value for name, value in row.items() if name not in ("seed", "member", *OUTCOMES, *TESTED)}
-        found.setdefault(json.dumps(same, sort_keys=True), []).append(row)
-    return found
-
-
-def _as_text(value: Any) -> Any:
-    """A value for a table's cell: tuples as the command line writes them."""
-    if isinstance(value, tuple):
-        nested = value and isinstance(value[0], tuple)
-        return (
-            "+".join(f"{bins}@{epochs}" for bins, epochs in value)
-            if nested
-            else "x".join(f"{part:g}" for part in value)
-        )
-    return value
-
-
-def _as_value(value: Any) -> Any:
-    """Lists in JSON were tuples."""
-    return tuple(_as_value(part) for part in value) if isinstance(value, list) else value

@@ -1,0 +1,95 @@
+"""One sweep, several processes: the parts cover it, do not overlap, and make the same table."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from gnode import Sweep, resume_sweep, sweep
+from gnode.errors import ArgumentError, StoreError
+from gnode.train import Grid, Part
+from gnode.train.lock import locked
+from gnode.train.search import Search
+
+TASK = "flipflop-square"
+SMALL = {"trials": 20, "bins": 10, "epochs": 3, "state": 2}
+AXES = {"model": ["rnn", "mgru"], "lr": [1e-3, 1e-2], "seed": [0, 1, 2]}
+
+
+def grid(**more):
+    return Grid.over(TASK, **AXES | more, **SMALL)
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 7, 12, 40])
+def test_parts_cover_the_grid_and_do_not_overlap(parts):
+    found = [Part(number, parts).members(grid(), []) for number in range(1, parts + 1)]
+    assert sorted(index for part in found for index in part) == list(range(12))
+    assert max(map(len, found)) <= -(-12 // parts)
+
+
+def test_parts_have_equal_work_and_few_shapes():
+    """With batches of 5 and of 20 a part with small batches has fewer members; no part has all shapes."""
+    both = grid(batch_size=[5, 20])
+    members = both.members
+    found = [Part(number, 5).members(both, []) for number in range(1, 6)]
+    updates = [sum(1 / members[index]["batch_size"] for index in part) for part in found]
+    assert max(updates) <= 1.5 * min(updates)
+    shapes = [len({(members[i]["model"], members[i]["batch_size"]) for i in part}) for part in found]
+    assert max(shapes) <= 3
+
+
+def test_a_search_keeps_its_choices_whole():
+    members = grid().members
+    choices = Search(members, ("lr",)).choices
+    for number in (1, 2):
+        mine = Part(number, 2).members(grid(), choices)
+        assert all(mine.issuperset(choice) or mine.isdisjoint(choice) for choice in choices)
+        assert {members[index]["model"] for index in mine} == {["rnn", "mgru"][number - 1]}
+
+
+@pytest.mark.parametrize("search", [(), ("lr",)])
+def test_parts_one_after_another_make_the_table_of_the_whole(tmp_path, search):
+    whole = sweep(TASK, tmp_path / "whole", search=search, **AXES, **SMALL)
+    prepared = sweep(TASK, tmp_path / "parts", search=search, prepare=True, **AXES, **SMALL)
+    assert prepared.done() == []
+    resume_sweep(prepared.folder, part=Part(2, 2))
+    assert 0 < len(prepared.done()) < whole.number()
+    resume_sweep(prepared.folder, part=Part(1, 2))
+    assert (prepared.folder / "results.csv").read_text() == (whole.folder / "results.csv").read_text()
+    assert prepared.todo() == []
+
+
+def test_parts_at_the_same_time(tmp_path):
+    """Two processes on one folder, by the command line."""
+    folder = sweep(TASK, tmp_path / "parts", prepare=True, **AXES, **SMALL).folder
+    command = [sys.executable, "-m", "gnode", "sweep", "--resume", str(folder), "--part"]
+    both = [
+        subprocess.Popen([*command, f"{n}/2"], stdout=subprocess.PIPE, text=True, env=os.environ | {"COLUMNS": "200"})
+        for n in (1, 2)
+    ]
+    said = [process.communicate(timeout=300)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert any("12 of 12 members done" in text for text in said)
+    assert len(Sweep(folder).rows()) == 12
+    assert (folder / "results.csv").read_text().count("\n") == 13
+
+
+def test_locks(tmp_path):
+    pytest.importorskip("fcntl")
+    folder = sweep(TASK, tmp_path / "parts", prepare=True, **AXES, **SMALL).folder
+    with locked(folder, "1-of-2"):
+        with locked(folder, "2-of-2"):
+            pass
+        with pytest.raises(StoreError, match=r"part 1-of-2 of .* is in use"):
+            resume_sweep(folder, part=Part(1, 2))
+        with pytest.raises(StoreError, match="in use"):
+            resume_sweep(folder)
+    with locked(folder), pytest.raises(StoreError, match="in use"):
+        resume_sweep(folder, part=Part(1, 2))
+
+
+@pytest.mark.parametrize("text", ["3", "a/b", "0/4", "5/4", "1/0", "1/2/3", ""])
+def test_bad_input(text):
+    with pytest.raises(ArgumentError, match="part"):
+        Part.read(text)
