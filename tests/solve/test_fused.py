@@ -9,7 +9,7 @@ from gated_cases import assert_close, gradients, plain_loop, random_case
 
 import gnode
 from gnode import cells, errors, tasks
-from gnode.solve import PRODUCTS, Solver, fused, rollout_batch
+from gnode.solve import PRODUCTS, Solver, fused, fused_kernels, rollout_batch
 
 FUSED = Solver("euler", kernel="fused")
 
@@ -40,7 +40,7 @@ def test_results_do_not_depend_on_the_tiling(monkeypatch):
     case = a_case(trials=37)
     found = []
     for tile in (16, 64):
-        monkeypatch.setattr(fused, "TILE", tile)
+        monkeypatch.setattr(fused_kernels, "TILE", tile)
         found.append((by_kernel(*case), gradients(by_kernel, case)))
     for states, gradient in found[1:]:
         np.testing.assert_allclose(states, found[0][0], rtol=1e-6, atol=1e-7)
@@ -50,7 +50,7 @@ def test_results_do_not_depend_on_the_tiling(monkeypatch):
 def test_weights_that_do_not_stay_on_the_chip_are_read_again(monkeypatch):
     case = a_case()
     staying = gradients(by_kernel, case)
-    monkeypatch.setattr(fused, "ON_CHIP", 3000)
+    monkeypatch.setattr(fused_kernels, "ON_CHIP", 3000)
     assert_close(gradients(by_kernel, case), staying, 1e-7)
 
 
