@@ -122,7 +122,11 @@ CASES += [("gnode", Solver("rk4", interpolation="linear")), ("gru", Solver("kvae
 IDS = [f"{name}-{s.method}-{s.memory}-{s.interpolation}" for name, s in CASES]
 
 
-@pytest.mark.parametrize(("name", "solver"), CASES, ids=IDS)
+@pytest.mark.parametrize(
+    ("name", "solver"),
+    [pytest.param(*case, marks=[pytest.mark.slow] * (case[1].method == "kvaerno5")) for case in CASES],
+    ids=IDS,
+)
 def test_discretise_then_optimise_is_the_derivative_of_the_steps(name, solver, x64):
     if solver.method == "tsit5":  # the number of steps jumps with the parameters; at a tight tolerance by very little
         solver = dataclasses.replace(solver, rtol=1e-10, atol=1e-11)
