@@ -16,15 +16,24 @@ def made_by(path: Path) -> str:
     return "gnode bench" if name.startswith("gradient") else f"python benchmarks/{name}.py"
 
 
+def shapes_asked_for(rows: list[dict]) -> str:
+    """The arguments of `gnode bench` that made these rows."""
+    shapes = " ".join(f'"{shape}"' for shape in dict.fromkeys(row["shape"] for row in rows))
+    return shapes + ("" if any(row["gradient by"].startswith("diffrax") for row in rows) else " --skip diffrax")
+
+
 def section(path: Path) -> str:
     stored = json.loads(path.read_text())
     rows = stored["rows"]
+    in_part = path.stem.startswith("gradient") and not path.stem.endswith("cpu")
+    command = made_by(path) + (f" {shapes_asked_for(rows)}" if in_part else "")
+    title = stored["title"] + (", wider ones" if "wider" in path.stem else "")
     lines = ["| " + " | ".join(rows[0]) + " |", "|" + "---|" * len(rows[0])]
     lines += ["| " + " | ".join(cell(value) for value in row.values()) + " |" for row in rows]
     where = ", ".join(dict.fromkeys(stored["devices"]))
     versions = stored["versions"]
     return (
-        f"## {stored['title']}, on {where}\n\n`{made_by(path)}` "
+        f"## {title}, on {where}\n\n`{command}` "
         f"(jax {versions['jax']}, diffrax {versions['diffrax']}, commit {stored['commit'] or 'of a copy without git'})\n\n"
         + "\n".join(lines)
     )
@@ -33,7 +42,8 @@ def section(path: Path) -> str:
 HEAD = """# Speed
 
 Each table was measured in one run, its rivals in turn; read the ratios, not the milliseconds. In the tables of one
-gradient a ratio above 1 is how many times slower than gnode a rival is. Training with and without the fused kernel, and
+gradient a ratio above 1 is how many times slower than gnode a rival is; PyTorch's rows are of one network, also where
+gnode's are of 27. Training with and without the fused kernel, and
 the whole grid of the flip-flop task: [results/kernel.md](results/kernel.md).
 
 ## What stayed

@@ -59,12 +59,12 @@ def sweep_command(
     if task == "status":
         _status(folder)
     elif resume is not None:
-        if task is not None or given or search:
-            raise errors.ArgumentError("--resume takes all settings from the sweep's folder; give it alone.")
+        if task is not None or given or search or prepare or dry_run:
+            raise errors.ArgumentError(
+                "--resume takes all settings from the sweep's folder; give it alone or with --part."
+            )
         if part is not None:
-            mine = train.Part.read(part)
-            _guarded(lambda: train.resume_sweep(resume, part=mine, **how), resume)
-            _status(resume)
+            _train_part(resume, train.Part.read(part), how)
         else:
             tell(_guarded(lambda: train.resume_sweep(resume, **how), resume))
     elif part is not None:
@@ -84,6 +84,15 @@ def sweep_command(
         tell(_guarded(lambda: run_sweep(task, target, search=_names(search), **how, **read_axes(given)), target))
 
 
+def _train_part(folder: Path, part: train.Part, how: dict[str, Any]) -> None:
+    if not Sweep(folder).members_of(part):
+        console.print(
+            f"Part {part.number} of {part.of} has no members: the sweep has fewer pieces than that.", soft_wrap=True
+        )
+    _guarded(lambda: train.resume_sweep(folder, part=part, **how), folder, f" --part {part.number}/{part.of}")
+    _status(folder)
+
+
 def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip().replace("-", "_") for part in text.split(",") if part.strip())
 
@@ -95,12 +104,14 @@ def _one_core_per_network() -> None:
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flag}".strip()
 
 
-def _guarded(work: Any, folder: Path) -> tuple[Sweep, float]:
+def _guarded(work: Any, folder: Path, more: str = "") -> tuple[Sweep, float]:
     began = time.monotonic()
     try:
         return work(), time.monotonic() - began
     except KeyboardInterrupt:
-        console.print(f"\nInterrupted. Finished members are in {folder}; go on with: gnode sweep --resume {folder}")
+        console.print(
+            f"\nInterrupted. Finished members are in {folder}; go on with: gnode sweep --resume {folder}{more}"
+        )
         raise typer.Exit(130) from None
 
 

@@ -61,12 +61,14 @@ def is_done(sweep: Path, index: int) -> bool:
 def write(sweep: Path, trained: Outcome) -> None:
     """Stores a member: all files in a folder of another name, then renamed."""
     final = folder_of(sweep, trained.index)
-    temporary = final.with_name(f".{final.name}.{os.getpid()}.tmp")
-    shutil.rmtree(temporary, ignore_errors=True)
+    temporary = store.beside(final)
     temporary.mkdir(parents=True)
     store.write_json(temporary / store.CONFIG, trained.config)
     store.write_arrays(temporary / store.WEIGHTS, trained.weights)
     store.write_text(temporary / store.METRICS, store.curves_as_csv(trained.curves))
     store.write_json(temporary / store.RESULT, trained.result)
+    if is_done(sweep, trained.index):  # by another process that had no business to; its result is as good
+        shutil.rmtree(temporary, ignore_errors=True)
+        return
     shutil.rmtree(final, ignore_errors=True)
     os.replace(temporary, final)

@@ -7,6 +7,8 @@ from gnode import errors
 from gnode.train.grid import Grid
 from gnode.train.settings import Settings
 
+_TRIALS = 1000
+
 
 @dataclasses.dataclass(frozen=True)
 class Part:
@@ -55,5 +57,6 @@ class Part:
 
 
 def _cost(member: dict) -> float:
-    """How many updates a member takes, up to a factor that all share."""
-    return member.get("epochs", Settings.epochs) / member.get("batch_size", Settings.batch_size)
+    """How many updates a member takes, up to a factor that all share. Tasks of fixed data count as so many trials."""
+    trials = member.get("trials", _TRIALS)
+    return member.get("epochs", Settings.epochs) * trials / min(member.get("batch_size", Settings.batch_size), trials)

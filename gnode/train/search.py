@@ -1,6 +1,6 @@
 """The paper's way to choose settings: one seed tries them all, and the best are repeated with the other seeds."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from gnode import errors
@@ -25,6 +25,13 @@ class Search:
             same = {name: value for name, value in own.items() if name not in (*over, "seed")}
             self._choices.setdefault(repr(sorted(same.items())), []).append(index)
         self._first = members[0]["seed"]
+        for name in self.over:
+            values = [{repr(members[index].get(name)) for index in choice} for choice in self.choices]
+            if len(set().union(*values)) > 1 and all(len(own) == 1 for own in values):
+                raise errors.ArgumentError(
+                    f"search over {name} would try nothing: other settings change with it, so no two members differ in "
+                    f"{name} alone; leave it out of the search."
+                )
 
     @property
     def choices(self) -> list[list[int]]:
@@ -35,9 +42,10 @@ class Search:
         """The members with the first seed: every setting."""
         return [index for index, own in enumerate(self._members) if own["seed"] == self._first]
 
-    def number(self) -> int:
-        """How many members will have been trained in the end."""
-        return len(self.tries()) + sum(len(self._seeds(choice)) - 1 for choice in self._choices.values())
+    def number(self, within: Collection[int]) -> int:
+        """How many of these members, which hold whole choices, will have been trained in the end."""
+        tries = sum(index in within for index in self.tries())
+        return tries + sum(len(self._seeds(choice)) - 1 for choice in self.choices if choice[0] in within)
 
     def winners(self, loss: Callable[[int], float | None]) -> list[int]:
         """The best settings of all choices with all seeds, by the losses so far; None stands for not trained."""

@@ -17,6 +17,7 @@ import math
 import os
 import platform
 import subprocess
+import uuid
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -44,9 +45,14 @@ METRIC_NAMES = ("train", "validation", "gradient")
 Curves = dict[str, np.ndarray]
 
 
+def beside(path: Path) -> Path:
+    """A name next to `path` that no other process has, on this machine or another: a number alone would not do."""
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+
+
 def write_text(path: Path, text: str) -> None:
     """Writes a file so that it is there whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = beside(path)
     temporary.write_text(text)
     os.replace(temporary, path)
 
@@ -58,7 +64,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
     """An .npz file that is there whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = beside(path)
     with temporary.open("wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
         file.flush()

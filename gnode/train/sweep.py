@@ -89,27 +89,46 @@ def resume_sweep(
     """
     errors.one_of("engine", engine, engines.ENGINES)
     found = Sweep(folder)
-    with locked(found.folder, None if part is None else f"{part.number}-of-{part.of}"):
+    with locked(found.folder, part):
         if part is None:
-            for leftover in (found.folder / member.MEMBERS).glob(".*.tmp"):  # of a kill in the middle of writing
-                shutil.rmtree(leftover, ignore_errors=True)
+            _remove_leftovers(found)
         while todo := found.todo(part):
-            _train(found, todo, engine, address, workers, progress)
+            _train(found, todo, engine, address, workers, progress, part)
         done = None
         while done != (done := len(found.done())):  # other parts may end while the table is being written
             found.write_table()
+        if part is None:
+            shutil.rmtree(found.folder / engines.GROUPS, ignore_errors=True)
     return found
 
 
+def _remove_leftovers(found: Sweep) -> None:
+    """What a kill in the middle of writing left behind."""
+    for leftover in (found.folder / member.MEMBERS).glob(".*.tmp"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    for leftover in (*found.folder.glob(".*.tmp"), *(found.folder / engines.GROUPS).glob(".*.tmp")):
+        leftover.unlink(missing_ok=True)
+
+
 def _train(
-    found: Sweep, todo: list[int], engine: str, address: str | None, workers: int | None, show: bool | None
+    found: Sweep,
+    todo: list[int],
+    engine: str,
+    address: str | None,
+    workers: int | None,
+    show: bool | None,
+    part: Part | None,
 ) -> None:
     grid, folder = found.grid, found.folder
     tasks = TaskCache(grid.task)
-    before = sum(_epochs(found.members[index]) for index in found.done())
+    mine = set(range(len(found.members))) if part is None else found.members_of(part)
+    done = mine.intersection(found.done())
+    before = sum(_epochs(found.members[index]) for index in done)
     epochs = before + sum(_epochs(found.members[index]) for index in todo)
-    with progress.bar(epochs, before, f"sweep of {found.number()}", progress.is_wanted(show), unit="epoch") as update:
-        record = _Recorder(found, update, before)
+    number = found.number(part)
+    name = f"sweep of {number}" if part is None else f"part {part.number}/{part.of}: {number}"
+    with progress.bar(epochs, before, name, progress.is_wanted(show), unit="epoch") as update:
+        record = _Recorder(found, update, before, len(done), number, keeps_table=part is None)
         if engine == "auto":
             engine = "threads" if jax.default_backend() == "cpu" else "one_program"
         if engine == "threads":
@@ -123,9 +142,17 @@ def _train(
 class _Recorder:
     """Stores members as they come and keeps the progress bar. Engines call it from their threads."""
 
-    def __init__(self, found: Sweep, update: Callable[[int, str], None], before: int):
+    def __init__(
+        self,
+        found: Sweep,
+        update: Callable[[int, str], None],
+        before: int,
+        done: int,
+        number: int,
+        keeps_table: bool,
+    ):
         self._sweep, self._update, self._epochs = found, update, before
-        self._done = len(found.done())
+        self._done, self._number, self._keeps_table = done, number, keeps_table
         self._best = ""
         self._lowest = float("inf")
         self._lock = threading.Lock()
@@ -138,7 +165,9 @@ class _Recorder:
             if trained.result["best_loss"] < self._lowest:
                 self._lowest = trained.result["best_loss"]
                 self._best = f"best {self._lowest:.4g} ({trained.config['spec']['model']})"
-            if time.monotonic() - self._table_written > 2.0:  # rewritten whole, so not for each of thousands
+            if (
+                self._keeps_table and time.monotonic() - self._table_written > 2.0
+            ):  # rewritten whole, so not for each of thousands
                 self._sweep.write_table()
                 self._table_written = time.monotonic()
             self._show()
@@ -149,7 +178,7 @@ class _Recorder:
             self._show()
 
     def _show(self) -> None:
-        self._update(self._epochs, f"{self._done}/{self._sweep.number()} members  {self._best}")
+        self._update(self._epochs, f"{self._done}/{self._number} members  {self._best}")
 
 
 def check(grid: Grid) -> None:
@@ -171,7 +200,8 @@ def check(grid: Grid) -> None:
 def plan(grid: Grid, search: Sequence[str] = ()) -> dict[str, Any]:
     """What a sweep will cost: members, groups, compilations, updates, and memory at a time on this machine."""
     tasks = TaskCache(grid.task)
-    trained = Search(grid.members, search).number() if search else len(grid.members)
+    members_in_all = range(len(grid.members))
+    trained = Search(grid.members, search).number(members_in_all) if search else len(members_in_all)
     on_cpu = jax.default_backend() == "cpu"
     at_a_time, compilations = [], 0
     for group in grid.groups:
@@ -183,7 +213,8 @@ def plan(grid: Grid, search: Sequence[str] = ()) -> dict[str, Any]:
     return {
         "members": trained,
         "groups": len(grid.groups),
-        "compilations": compilations * (2 if search else 1),
+        "compilations": compilations
+        * (2 if search and not on_cpu else 1),  # there groups have another size the second time
         "updates": sum(_updates(settings, tasks(settings)) for settings in grid.members) * trained // len(grid.members),
         "memory_bytes": max(at_a_time),
         "engine": "threads" if on_cpu else "one_program",

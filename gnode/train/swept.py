@@ -5,7 +5,7 @@
 | `sweep.json`         | the task, the axes, the members in order, versions and commit                          |
 | `results.csv`        | one row per finished member: settings, status, minimum validation loss, its epoch      |
 | `members/0007/`      | the run folder of member 7 (`gnode.load`, `gnode analyse` take it)                     |
-| `groups/`            | groups in training on an accelerator; empty when the sweep is over                     |
+| `groups/`            | groups in training on an accelerator; gone when the sweep is over                      |
 """
 
 import csv
@@ -66,9 +66,10 @@ class Sweep:
             return list(range(len(self.members)))
         return self.search.winners(self._loss)
 
-    def number(self) -> int:
-        """How many members there will be in the end; fewer than the grid has in a search."""
-        return len(self.members) if self.search is None else self.search.number()
+    def number(self, part: Part | None = None) -> int:
+        """How many members there will be in the end, in a part or in all; fewer than the grid has in a search."""
+        within = range(len(self.members)) if part is None else self.members_of(part)
+        return len(within) if self.search is None else self.search.number(within)
 
     def _loss(self, index: int) -> float | None:
         return self.result(index)["best_loss"] if member.is_done(self.folder, index) else None

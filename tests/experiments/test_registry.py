@@ -67,6 +67,15 @@ def test_the_paper_scale_is_the_papers():
     assert {own["epochs"] for own in noise} == {2000}
     assert {own["tau"] for own in noise} >= {1.0, 10.0, 30.0, 100.0}
     assert len({(own["lr"], own["weight_decay"]) for own in noise}) == 9
+    assert (
+        plans["ou-h316-l1"].search
+        == plans["walker2d-n32"].search
+        == plans["speech-n32"].search
+        == ("lr", "weight_decay")
+    )
+    assert {own["seed"] for own in noise} == {0, 1, 2, 3, 4}  # one chooses, five are shown
+    assert plans["characters-30"].search == ()
+    assert plans["variable-n6"].search == ()
     walker = Grid.over("walker2d", **plans["walker2d-n32"].settings).members
     assert {own["epochs"] for own in walker} == {700}
     assert all(own["bias_std"] ** 2 == pytest.approx(1e-6) for own in walker)

@@ -1,14 +1,19 @@
 """One sweep, several processes: the parts cover it, do not overlap, and make the same table."""
 
+import errno
 import os
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from typer.testing import CliRunner
 
 from gnode import Sweep, resume_sweep, sweep
+from gnode.cli import make_app
 from gnode.errors import ArgumentError, StoreError
-from gnode.train import Grid, Part
+from gnode.train import Grid, Part, lock
 from gnode.train.lock import locked
 from gnode.train.search import Search
 
@@ -37,6 +42,14 @@ def test_parts_have_equal_work_and_few_shapes():
     assert max(updates) <= 1.5 * min(updates)
     shapes = [len({(members[i]["model"], members[i]["batch_size"]) for i in part}) for part in found]
     assert max(shapes) <= 3
+
+
+def test_the_number_of_trials_counts():
+    uneven = Grid.over(TASK, model="rnn", trials=[20, 2000], seed=[0, 1], bins=10, epochs=3, state=2)
+    assert Part(1, 2).members(uneven, []) != Part(1, 2).members(grid(), [])
+    largest = max(range(4), key=lambda index: uneven.members[index]["trials"])
+    alone = [number for number in (1, 2) if largest in Part(number, 2).members(uneven, [])]
+    assert len(Part(alone[0], 2).members(uneven, [])) <= 3
 
 
 def test_a_search_keeps_its_choices_whole():
@@ -75,18 +88,68 @@ def test_parts_at_the_same_time(tmp_path):
     assert (folder / "results.csv").read_text().count("\n") == 13
 
 
-def test_locks(tmp_path):
+def test_locks(tmp_path, monkeypatch):
     pytest.importorskip("fcntl")
+    monkeypatch.setattr(lock, "PATIENCE", 0.1)
     folder = sweep(TASK, tmp_path / "parts", prepare=True, **AXES, **SMALL).folder
-    with locked(folder, "1-of-2"):
-        with locked(folder, "2-of-2"):
+    with locked(folder, Part(1, 2)):
+        with locked(folder, Part(2, 2)):
             pass
-        with pytest.raises(StoreError, match=r"part 1-of-2 of .* is in use"):
+        with pytest.raises(StoreError, match=rf"part 1 of .* is in use by process {os.getpid()}"):
             resume_sweep(folder, part=Part(1, 2))
-        with pytest.raises(StoreError, match="in use"):
+        with pytest.raises(StoreError, match="processes that train parts of it, 2 in all"):
             resume_sweep(folder)
-    with locked(folder), pytest.raises(StoreError, match="in use"):
+        with pytest.raises(StoreError, match="2 in all; divide it in the same way"):  # thirds would overlap with halves
+            resume_sweep(folder, part=Part(3, 3))
+    with locked(folder), pytest.raises(StoreError, match="in use by process"):
         resume_sweep(folder, part=Part(1, 2))
+    with locked(folder, Part(3, 3)):  # when all halves have ended
+        pass
+    with locked(folder):
+        assert [path.name for path in folder.glob(".lock*")] == [".lock"]
+
+
+def test_many_parts_may_begin_at_the_same_moment(tmp_path):
+    pytest.importorskip("fcntl")
+    (tmp_path / "sweep").mkdir()
+    together = threading.Barrier(12)
+
+    def hold(number):
+        together.wait()
+        with locked(tmp_path / "sweep", Part(number, 12)):
+            together.wait(timeout=20)  # all of them hold theirs
+        return number
+
+    with ThreadPoolExecutor(12) as pool:
+        assert list(pool.map(hold, range(1, 13))) == list(range(1, 13))
+
+
+def test_a_file_system_without_locks_is_used_with_a_warning(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+
+    def refuse(*_):
+        raise OSError(errno.ENOSYS, "no locks here")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.warns(UserWarning, match="can not be locked"), locked(tmp_path):
+        pass
+
+
+def test_on_the_command_line(tmp_path):
+    folder = str(tmp_path / "grid")
+    run, app = CliRunner(), make_app()
+    axes = ["--model", "rnn", "--lr", "1e-3,1e-2", "--weight-decay", "1e-3,1e-2", "--seed", "0,1", "--state", "2"]
+    small = ["--trials", "20", "--bins", "10", "--epochs", "2"]
+    made = run.invoke(app, ["sweep", TASK, *axes, *small, "--search", "lr,weight-decay", "--prepare", "--out", folder])
+    assert "0 of 5 members done" in made.output.replace("\n", "")
+    assert Sweep(folder).search.over == ("lr", "weight_decay")
+    nothing = run.invoke(app, ["sweep", "--resume", folder, "--part", "1/3"])
+    assert "has no members" in nothing.output
+    whole = run.invoke(app, ["sweep", "--resume", folder, "--part", "2/3", "--no-progress"])
+    assert "5 of 5 members done" in whole.output.replace("\n", "")
+    for wrong in (["--resume", folder, "--prepare"], ["--resume", folder, "--dry-run"], ["--part", "1/2"]):
+        with pytest.raises(ArgumentError, match="--part"):
+            run.invoke(app, ["sweep", *wrong], catch_exceptions=False, standalone_mode=False)
 
 
 @pytest.mark.parametrize("text", ["3", "a/b", "0/4", "5/4", "1/0", "1/2/3", ""])

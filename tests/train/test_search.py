@@ -64,6 +64,15 @@ def test_the_first_seed_chooses_even_if_the_others_disagree():
     assert Search(members, ("lr",)).winners({}.get) == []
 
 
+def test_settings_that_diverge_are_not_chosen_and_a_search_that_can_not_be_is_refused():
+    members = [{"seed": s, "lr": lr} for lr in (1, 2) for s in (0, 1)]
+    assert Search(members, ("lr",)).winners({0: float("inf"), 2: 0.6}.get) == [2, 3]
+    assert Search(members, ("lr",)).winners({0: float("inf"), 2: float("inf")}.get) == [0, 1]
+    apart = [{"seed": 0, "model": "rnn"}, {"seed": 0, "model": "gnode", "widths": (8,)}]
+    with pytest.raises(ArgumentError, match="search over model would try nothing"):
+        Search(apart, ("model",))
+
+
 def test_a_search_that_was_interrupted_ends_the_same(searched, tmp_path):
     """Whatever is missing, in the first part or the second, is trained again and nothing else."""
     folder = tmp_path / "again"
@@ -96,6 +105,7 @@ def test_what_it_costs_and_bad_input(searched):
     grid = Grid.over("flipflop-square", **AXES, **SMALL)
     assert plan(grid, OVER)["members"] == 12
     assert plan(grid)["members"] == 24
+    assert plan(grid, OVER)["compilations"] == plan(grid)["compilations"]  # on a CPU, one network at a time
     with pytest.raises(ArgumentError, match="'learning'"):
         Search(grid.members, ("learning",))
     with pytest.raises(ArgumentError, match="'seed'"):

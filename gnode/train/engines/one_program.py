@@ -22,6 +22,8 @@ from gnode.train.store import METRIC_NAMES
 
 CHECKPOINT_SECONDS = 30.0
 MEMBERS = "members"
+GROUPS = "groups"
+"""Where a sweep's folder keeps groups in training."""
 MEMORY_SHARE = 0.6
 """How much of a device's memory a group may be planned to fill: compilers need room of their own."""
 
@@ -196,7 +198,7 @@ class _Checkpoint:
 
     def __init__(self, folder: Path, chunk: Iterable[int]):
         members = tuple(chunk)
-        self._path = folder / "groups" / f"{members[0]:04d}-{len(members)}.npz"
+        self._path = folder / GROUPS / f"{members[0]:04d}-{len(members)}.npz"
         self._members = np.array(members)
         self._last = time.monotonic()
 
