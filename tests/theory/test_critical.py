@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gnode import errors
-from gnode.theory import Stack, critical_curve, critical_sigma_w, critical_sigma_w_relu, fixed_point, measure
+from gnode.theory import Stack, critical_curve, critical_sigma_w, critical_sigma_w_relu, draw, fixed_point, measure
 
 WIDTH = 1000
 
@@ -87,6 +87,21 @@ def test_drawn_networks_are_critical(settings):
     state = round(WIDTH / max(1, settings.get("aspect", 1.0)))
     draws = [measure(found.stack, state, seed) for seed in range(4)]
     assert abs(np.mean([one.abscissa() for one in draws])) < 0.05
+
+
+def test_a_network_rests_where_it_is_more_stable_than_theory_says_of_a_typical_state():
+    """tanh with biases, width 500, 12 draws. A state with the theory's variance, drawn without regard to the weights, is
+    marginal within three standard errors and 0.05; the state at which the same network comes to rest lies below it.
+    """
+    found = critical_sigma_w(3, "tanh", sigma_b=0.1)
+    typical, at_rest = [], []
+    for seed in range(12):
+        h = np.random.default_rng(1000 + seed).normal(scale=found.state_variance**0.5, size=500)
+        typical.append(np.linalg.eigvals(draw(found.stack, 500, seed).jacobian(h)).real.max() - 1)
+        at_rest.append(measure(found.stack, 500, seed).abscissa())
+    assert abs(np.mean(typical)) < min(0.05, 3 * np.std(typical) / 12**0.5)
+    lower = np.array(typical) - at_rest
+    assert np.mean(lower) > 2 * np.std(lower) / 12**0.5
 
 
 @pytest.mark.slow
