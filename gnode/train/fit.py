@@ -82,6 +82,7 @@ def resume(
         return found
     folder = Path(folder)
     with locked(folder):
+        store.remove_leftovers(folder)
         problem = loop.pose(found.net, found.task, found.settings, as_key(found.config["key"]))
         begun = loop.begin(problem)
         checkpoint = store.load_checkpoint(folder, begun.state)

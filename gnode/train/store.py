@@ -16,6 +16,7 @@ import json
 import math
 import os
 import platform
+import shutil
 import subprocess
 import uuid
 from importlib import metadata
@@ -48,6 +49,15 @@ Curves = dict[str, np.ndarray]
 def beside(path: Path) -> Path:
     """A name next to `path` that no other process has, on this machine or another: a number alone would not do."""
     return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
+
+
+def remove_leftovers(folder: Path) -> None:
+    """What a kill in the middle of writing left in a folder. Only for who holds its lock."""
+    for leftover in folder.glob(".*.tmp"):
+        if leftover.is_dir():
+            shutil.rmtree(leftover, ignore_errors=True)
+        else:
+            leftover.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

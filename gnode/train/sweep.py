@@ -91,7 +91,8 @@ def resume_sweep(
     found = Sweep(folder)
     with locked(found.folder, part):
         if part is None:
-            _remove_leftovers(found)
+            for place in (found.folder, found.folder / member.MEMBERS, found.folder / engines.GROUPS):
+                store.remove_leftovers(place)
         while todo := found.todo(part):
             _train(found, todo, engine, address, workers, progress, part)
         done = None
@@ -100,14 +101,6 @@ def resume_sweep(
         if part is None:
             shutil.rmtree(found.folder / engines.GROUPS, ignore_errors=True)
     return found
-
-
-def _remove_leftovers(found: Sweep) -> None:
-    """What a kill in the middle of writing left behind."""
-    for leftover in (found.folder / member.MEMBERS).glob(".*.tmp"):
-        shutil.rmtree(leftover, ignore_errors=True)
-    for leftover in (*found.folder.glob(".*.tmp"), *(found.folder / engines.GROUPS).glob(".*.tmp")):
-        leftover.unlink(missing_ok=True)
 
 
 def _train(

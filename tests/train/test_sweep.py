@@ -248,6 +248,15 @@ def test_two_processes_on_one_folder_are_refused(grid_folder):
         resume_sweep(grid_folder)
 
 
+def test_what_a_kill_left_half_written_is_removed(grid_folder):
+    for name in (".results.csv.1a2b.tmp", "groups/.0000-3.npz.1a2b.tmp", "members/.0003.1a2b.tmp/config.json"):
+        (grid_folder / name).parent.mkdir(exist_ok=True)
+        (grid_folder / name).write_text("half")
+    resume_sweep(grid_folder)
+    assert not list(grid_folder.rglob("*.tmp"))
+    assert not (grid_folder / "groups").exists()
+
+
 def test_a_finished_sweep_resumes_to_nothing(grid_folder):
     stamps = {path: path.stat().st_mtime_ns for path in (grid_folder / "members").rglob("*.npz")}
     before = table_of(grid_folder)
