@@ -124,7 +124,10 @@ IDS = [f"{name}-{s.method}-{s.memory}-{s.interpolation}" for name, s in CASES]
 
 @pytest.mark.parametrize(
     ("name", "solver"),
-    [pytest.param(*case, marks=[pytest.mark.slow] * (case[1].method == "kvaerno5")) for case in CASES],
+    [
+        pytest.param(*case, marks=[pytest.mark.slow] * (case[1].method in ("kvaerno5", "midpoint", "rk4")))
+        for case in CASES
+    ],
     ids=IDS,
 )
 def test_discretise_then_optimise_is_the_derivative_of_the_steps(name, solver, x64):
@@ -134,7 +137,7 @@ def test_discretise_then_optimise_is_the_derivative_of_the_steps(name, solver, x
     assert analytic == pytest.approx(measured, rel=1e-6)
 
 
-QUICKEST = ("gnode", "gru", "lem")
+QUICKEST = ("gnode", "gru")
 
 
 @pytest.mark.parametrize(
