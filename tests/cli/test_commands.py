@@ -118,6 +118,7 @@ def test_list_and_info():
     assert "jax" in gnode("info").stdout
 
 
+@pytest.mark.slow
 def test_the_demo_in_few_epochs(tmp_path):
     done = gnode(f"demo --epochs 2 --out {tmp_path}/demo")
     assert done.returncode == 0, done.stderr

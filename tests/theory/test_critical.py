@@ -133,16 +133,26 @@ def test_radius_at_width_1000():
     assert np.mean(radii) == pytest.approx(fixed_point(stack).radius, rel=0.03)
 
 
-def test_curves_to_one_in_a_million_within_ten_seconds():
-    began = time.process_time()  # of this process alone, so that a busy machine does not count
-    curve = critical_curve(depths=range(2, 7))
+@pytest.mark.slow
+def test_curves_take_at_most_ten_seconds():
+    """By the clock of the process; also that is slower where other processes share the core, so not in every run."""
+    began = time.process_time()
+    check_curve(critical_curve(depths=range(2, 7)))
     assert time.process_time() - began < 10
-    assert curve.sigma_w.shape == (5, 21)
+
+
+def test_curves_to_one_in_a_million():
+    check_curve(critical_curve(depths=(2, 4)))
+
+
+def check_curve(curve):
+    rows = len(curve.depths)
+    assert curve.sigma_w.shape == (rows, 21)
     np.testing.assert_allclose(curve.sigma_w[:, 0], 1.0, atol=1e-12)  # phi'(0) = 1 and no bias
     assert np.all(np.diff(curve.sigma_w, axis=1) > 0)  # biases stabilise
     assert np.all(np.diff(curve.sigma_w[:, 1:], axis=0) > 0)  # and the more so the deeper
     rng = np.random.default_rng(0)
-    for row, column in zip(rng.integers(0, 5, 6), rng.integers(1, 21, 6)):
+    for row, column in zip(rng.integers(0, rows, 6), rng.integers(1, 21, 6)):
         depth, bias, sigma_w = curve.depths[row], curve.sigma_b[column], curve.sigma_w[row, column]
         for shift, side in ((-1e-6, -1), (1e-6, 1)):
             radius = fixed_point(Stack(depth, sigma_w * (1 + shift), "tanh", sigma_b=bias)).radius

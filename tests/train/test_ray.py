@@ -63,6 +63,7 @@ def test_a_killed_worker_is_replaced_and_the_table_is_the_same(cluster, tmp_path
     assert (by_ray.folder / "results.csv").read_text() == (here.folder / "results.csv").read_text()
 
 
+@pytest.mark.slow
 def test_a_sweep_begun_here_goes_on_there(cluster, tmp_path):
     small = SMALL | {"epochs": 3}
     whole = sweep(TASK, tmp_path / "whole", engine="threads", **AXES, **small)

@@ -71,7 +71,8 @@ def test_what_compiles_and_what_does_not():
     assert plan(Grid.over("flipflop-variable", epochs=4, schedule=((50, 2), (100, 2))))["compilations"] == 2
 
 
-@pytest.mark.parametrize("engine", ["threads", pytest.param("one_program", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["threads", "one_program"])
 def test_the_27_settings_cost_three_compilations(engine, tmp_path):
     values = {"lr": [1e-4, 1e-3, 1e-2], "weight_decay": [1e-3, 1e-2, 1e-1], "batch_size": [6, 12, 24]}
     before = program.traces()
