@@ -11,10 +11,10 @@ from rich.markdown import Markdown
 
 from gnode import errors, plots, train
 from gnode.cli.options import with_run_options
-from gnode.train import Grid, Sweep
+from gnode.train import Grid, Sweep, spec
 from gnode.train import sweep as run_sweep
 from gnode.train.grid import read_axes
-from gnode.train.sweep import check, plan
+from gnode.train.sweep import check, grid_of, plan
 
 console = Console()
 
@@ -38,6 +38,12 @@ def sweep_command(
     search: Annotated[
         str, typer.Option(help="Settings, as lr,weight-decay, to try with one seed; the others repeat the best.")
     ] = "",
+    search_with: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A setting of the tries alone, as epochs=50; then all seeds repeat the best. May be repeated."
+        ),
+    ] = None,
     engine: Annotated[str, typer.Option(help=f"{', '.join(train.ENGINES)}.")] = "auto",
     address: Annotated[str | None, typer.Option(help="Address of a Ray cluster (engine ray).")] = None,
     workers: Annotated[
@@ -59,7 +65,7 @@ def sweep_command(
     if task == "status":
         _status(folder)
     elif resume is not None:
-        if task is not None or given or search or prepare or dry_run:
+        if task is not None or given or search or search_with or prepare or dry_run:
             raise errors.ArgumentError(
                 "--resume takes all settings from the sweep's folder; give it alone or with --part."
             )
@@ -74,14 +80,15 @@ def sweep_command(
             "the task is missing; `gnode list` shows them, e.g. gnode sweep flipflop-square --lr 1e-3,1e-2."
         )
     elif dry_run:
-        _dry_run(Grid.over(task, **read_axes(given)), _names(search))
+        _dry_run(grid_of(task, _names(search), _settings(search_with), read_axes(given)), _names(search))
     else:
+        searched: dict[str, Any] = {"search": _names(search), "search_with": _settings(search_with)}
         target = out or Path("runs") / f"{Path(task).stem}-sweep"
         if prepare:
-            run_sweep(task, target, search=_names(search), prepare=True, **how, **read_axes(given))
+            run_sweep(task, target, prepare=True, **searched, **how, **read_axes(given))
             _status(target)
             return
-        tell(_guarded(lambda: run_sweep(task, target, search=_names(search), **how, **read_axes(given)), target))
+        tell(_guarded(lambda: run_sweep(task, target, **searched, **how, **read_axes(given)), target))
 
 
 def _train_part(folder: Path, part: train.Part, how: dict[str, Any]) -> None:
@@ -95,6 +102,20 @@ def _train_part(folder: Path, part: train.Part, how: dict[str, Any]) -> None:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip().replace("-", "_") for part in text.split(",") if part.strip())
+
+
+def _settings(texts: list[str] | None) -> dict[str, Any]:
+    """Settings written as NAME=VALUE."""
+    found = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise errors.ArgumentError(
+                f"search-with is {text!r}, but must be written as NAME=VALUE, such as epochs=50."
+            )
+        name = name.strip().replace("-", "_")
+        found[name] = spec.read(name, value)
+    return found
 
 
 def _one_core_per_network() -> None:

@@ -19,12 +19,16 @@ KINDS = ("figure", "table", "claim")
 
 @dataclasses.dataclass(frozen=True)
 class SweepPlan:
-    """A sweep that artefacts need, by a name under which they share it. `search`: settings that the first seed chooses."""
+    """A sweep that artefacts need, by a name under which they share it.
+
+    `search`: settings that the first seed chooses; `search_with`: how the runs that try them differ (a shorter schedule).
+    """
 
     name: str
     task: str
     settings: Mapping[str, Any]
     search: tuple[str, ...] = ()
+    search_with: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)

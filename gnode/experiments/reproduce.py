@@ -57,7 +57,8 @@ def reproduce(
         tell(f"sweep {plan.name}")
         how: dict[str, Any] = {"engine": engine, "progress": progress}
         place = folder / f"{plan.name}-{ending}"
-        trained.sweeps[plan.name] = train_or_resume(plan.task, place, search=plan.search, **how, **plan.settings)
+        how |= {"search": plan.search, "search_with": plan.search_with}
+        trained.sweeps[plan.name] = train_or_resume(plan.task, place, **how, **plan.settings)
     tell("analysis")
     made = of.analyse(trained)
     words = results.command(name, scale, only, seeds)

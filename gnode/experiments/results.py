@@ -68,7 +68,8 @@ def write(
 
 
 def _plan(plan: SweepPlan) -> dict[str, Any]:
-    return {"task": plan.task, **plan.settings} | ({"search": plan.search} if plan.search else {})
+    searched = {"search": plan.search, "search_with": dict(plan.search_with)} if plan.search else {}
+    return {"task": plan.task, **plan.settings} | {name: value for name, value in searched.items() if value}
 
 
 def _training(trained: Trained) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A sweep that is made once: the same call trains it, goes on with it, or finds it done."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ def train_or_resume(
     engine: str = "auto",
     progress: bool | None = None,
     search: Sequence[str] = (),
+    search_with: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Sweep:
     """`gnode.sweep`, or where `out` holds that very sweep already, what is left of it.
@@ -25,8 +26,8 @@ def train_or_resume(
     folder = Path(out)
     how: dict[str, Any] = {"engine": engine, "progress": progress}
     if not (folder / SPEC).exists():
-        return train.sweep(task, folder, search=search, **how, **settings)
-    there, wanted = Sweep(folder), Grid.over(task, **settings)
+        return train.sweep(task, folder, search=search, search_with=search_with, **how, **settings)
+    there, wanted = Sweep(folder), Grid.over(task, search_with, **settings)
     searched = there.search.over if there.search else ()
     if there.members != wanted.members or there.grid.task != wanted.task or searched != tuple(search):
         raise errors.StoreError(

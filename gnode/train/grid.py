@@ -2,7 +2,7 @@
 
 import dataclasses
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gnode import errors
@@ -28,6 +28,9 @@ VALUES = (
 class Grid:
     """A task and axes: settings (see `gnode.train.spec.OPTIONS`) with all the values that each is to take.
 
+    `tried`: settings, such as a shorter schedule, of runs that only serve to choose among the others (`gnode.train.search`);
+    there is one more member for each combination with the first seed then, after all others.
+
     >>> grid = Grid.over("flipflop-variable", model=["rnn", "gnode"], lr=[1e-3, 1e-2], widths=(50, 50))
     >>> len(grid.members), len(grid.groups)
     (4, 2)
@@ -35,26 +38,43 @@ class Grid:
 
     task: str
     axes: dict[str, tuple[Any, ...]]
+    tried: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @classmethod
-    def over(cls, task: str, **settings: Any) -> "Grid":
+    def over(cls, task: str, tried: Mapping[str, Any] | None = None, **settings: Any) -> "Grid":
         """A grid: a list is an axis, anything else (also a tuple) is one value for all members."""
         axes = {name: tuple(value) if isinstance(value, list) else (value,) for name, value in settings.items()}
         for name, values in axes.items():
             errors.one_of("setting", name, spec.OPTIONS)
             if not values:
                 raise errors.ArgumentError(f"{name} is an empty list, but an axis needs at least one value.")
-        return cls(task, axes)
+        return cls(task, axes, dict(tried or {}))
 
     @property
     def members(self) -> list[dict[str, Any]]:
-        """Every combination, with defaults filled in and without settings that a model does not have.
+        """Every combination, with defaults filled in and without settings that a model does not have; then the tries.
 
         Combinations that come out equal (an RNN with two sets of widths) are one member.
         """
+        return self.counted + self.tries
+
+    @property
+    def counted(self) -> list[dict[str, Any]]:
+        """The members that results can be made of: all but the tries."""
+        return self._combinations(self.axes)
+
+    @property
+    def tries(self) -> list[dict[str, Any]]:
+        """The members that only choose; none without `tried`."""
+        if not self.tried:
+            return []
+        others = {name: (value,) for name, value in self.tried.items()}
+        return self._combinations(self.axes | {"seed": self.axes.get("seed", (spec.DEFAULTS["seed"],))[:1]} | others)
+
+    def _combinations(self, axes: dict[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
         seen: dict[str, dict[str, Any]] = {}
-        for values in itertools.product(*self.axes.values()):
-            member = spec.with_defaults(self.task, dict(zip(self.axes, values)), drop_unused=True)
+        for values in itertools.product(*axes.values()):
+            member = spec.with_defaults(self.task, dict(zip(axes, values)), drop_unused=True)
             seen.setdefault(repr(sorted(member.items())), member)
         return list(seen.values())
 
@@ -69,8 +89,8 @@ class Grid:
         return sorted(groups, key=lambda group: group.settings.get("batch_size", spec.Settings.batch_size))
 
     def varying(self) -> list[str]:
-        """The settings that differ between members."""
-        members = self.members
+        """The settings that differ between members that count."""
+        members = self.counted
         names = [name for name in spec.OPTIONS if any(name in member for member in members)]
         return [name for name in names if len({repr(member.get(name)) for member in members}) > 1]
 

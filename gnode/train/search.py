@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from gnode import errors
+from gnode.train.grid import Grid
 
 
 class Search:
@@ -12,17 +13,27 @@ class Search:
     Members that differ in nothing but the settings `over` (say learning rate and decay) and the seed are one *choice*. Its
     members with the grid's first seed are all trained; the one with the lowest validation loss is trained again with every
     other seed, and those are what counts.
+
+    Members from number `tries_from` on do nothing but try: they differ from the others in the settings `apart` too (a
+    shorter schedule), and the best setting among them is trained with every seed.
     """
 
-    def __init__(self, members: Sequence[dict[str, Any]], over: Sequence[str]):
+    def __init__(
+        self,
+        members: Sequence[dict[str, Any]],
+        over: Sequence[str],
+        tries_from: int | None = None,
+        apart: Collection[str] = (),
+    ):
         for name in over:
             errors.one_of(
                 "search", name, [known for known in dict.fromkeys(k for m in members for k in m) if known != "seed"]
             )
         self._members, self.over = members, tuple(over)
+        self._tries_from = tries_from
         self._choices: dict[str, list[int]] = {}
         for index, own in enumerate(members):
-            same = {name: value for name, value in own.items() if name not in (*over, "seed")}
+            same = {name: value for name, value in own.items() if name not in (*over, *apart, "seed")}
             self._choices.setdefault(repr(sorted(same.items())), []).append(index)
         self._first = members[0]["seed"]
         for name in self.over:
@@ -33,29 +44,55 @@ class Search:
                     f"{name} alone; leave it out of the search."
                 )
 
+    @classmethod
+    def of(cls, grid: Grid, over: Sequence[str]) -> "Search":
+        """The search in a grid, by tries of their own if it has them."""
+        if not grid.tried:
+            return cls(grid.members, over)
+        counted, tries = grid.counted, grid.tries
+        for name in grid.tried:
+            if name in (*over, "seed") or len(grid.axes.get(name, ())) > 1:
+                raise errors.ArgumentError(
+                    f"search_with sets {name}, but the sweep takes several values of it; name settings that are the same "
+                    f"for all members, such as epochs."
+                )
+        apart = {name for own in (counted[0], tries[0]) for name in own if counted[0].get(name) != tries[0].get(name)}
+        if not apart - {*over, "seed"}:
+            raise errors.ArgumentError(
+                "search_with changes nothing: its settings are those of the sweep; leave it out, or make the tries shorter."
+            )
+        return cls(counted + tries, over, len(counted), apart)
+
     @property
     def choices(self) -> list[list[int]]:
         """The members of each choice."""
         return list(self._choices.values())
 
     def tries(self) -> list[int]:
-        """The members with the first seed: every setting."""
+        """The members that try every setting, all with the first seed."""
+        if self._tries_from is not None:
+            return list(range(self._tries_from, len(self._members)))
         return [index for index, own in enumerate(self._members) if own["seed"] == self._first]
 
-    def number(self, within: Collection[int]) -> int:
-        """How many of these members, which hold whole choices, will have been trained in the end."""
-        tries = sum(index in within for index in self.tries())
-        return tries + sum(len(self._seeds(choice)) - 1 for choice in self.choices if choice[0] in within)
+    def cost(self, within: Collection[int], of_one: Callable[[int], int] = lambda index: 1) -> int:
+        """What training comes to in the end, over these members, which hold whole choices; by default their number."""
+        tries = set(self.tries())
+        total = sum(of_one(index) for index in tries.intersection(within))
+        for choice in self.choices:
+            if choice[0] in within:
+                repeated = len(self._seeds(choice)) - (self._tries_from is None)  # the first seed has been trained then
+                total += repeated * of_one(choice[0])
+        return total
 
     def winners(self, loss: Callable[[int], float | None]) -> list[int]:
         """The best settings of all choices with all seeds, by the losses so far; None stands for not trained."""
-        found = []
+        found, tries = [], set(self.tries())
+        counted = range(len(self._members) if self._tries_from is None else self._tries_from)
         for choice in self._choices.values():
-            tried = [(loss(index), index) for index in choice if self._members[index]["seed"] == self._first]
-            known = [(value, index) for value, index in tried if value is not None]
+            known = [(value, index) for index in choice if index in tries and (value := loss(index)) is not None]
             if known:
                 best = self._setting(min(known)[1])
-                found += [index for index in choice if self._setting(index) == best]
+                found += [index for index in choice if index in counted and self._setting(index) == best]
         return sorted(found)
 
     def _setting(self, index: int) -> list[Any]:

@@ -3,7 +3,7 @@
 import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ def sweep(
     workers: int | None = None,
     progress: bool | None = None,
     search: Sequence[str] = (),
+    search_with: Mapping[str, Any] | None = None,
     prepare: bool = False,
     **settings: Any,
 ) -> Sweep:
@@ -40,12 +41,13 @@ def sweep(
     - `engine`: see `gnode.train.ENGINES`; `address` of a Ray cluster; `workers`, the number of threads.
     - `search`: names of settings, such as ("lr", "weight_decay"), that are tried with the first seed alone; the best of
       them, for each combination of the others, is repeated with the other seeds. Empty: every setting has every seed.
+    - `search_with`: settings of the tries alone, such as {"epochs": 50}; the best setting is then trained with all seeds.
     - `prepare`: write the folder and train nothing, for processes that will each `resume_sweep` a part of it.
     - everything else: settings (see `gnode.train.spec.OPTIONS`); a list is an axis, anything else one value.
 
     **Returns:** a `Sweep`: `.table()`, `.best(by="model")`, `.load(member)`.
     """
-    grid = Grid.over(task, **settings)
+    grid = grid_of(task, search, search_with, settings)
     check(grid)
     folder = Path(out)
     if (folder / SPEC).exists():
@@ -53,8 +55,6 @@ def sweep(
             f"{folder} already holds a sweep; choose another folder, or go on with --resume {folder}."
         )
     errors.one_of("engine", engine, engines.ENGINES)
-    if search:
-        Search(grid.members, search)  # says what is wrong with it
     try:
         folder.mkdir(parents=True, exist_ok=True)
         store.write_json(
@@ -63,6 +63,7 @@ def sweep(
                 "task": grid.task,
                 "axes": grid.axes,
                 **({"search": list(search)} if search else {}),
+                **({"search_with": grid.tried} if grid.tried else {}),
                 "members": grid.members,
                 **store.environment(),
             },
@@ -72,6 +73,20 @@ def sweep(
     if prepare:
         return Sweep(folder)
     return resume_sweep(folder, engine=engine, address=address, workers=workers, progress=progress)
+
+
+def grid_of(
+    task: str, search: Sequence[str], search_with: Mapping[str, Any] | None, settings: Mapping[str, Any]
+) -> Grid:
+    """The grid of a sweep; a search that can not be is an error."""
+    if search_with and not search:
+        raise errors.ArgumentError("search_with is for the tries of a search; name what is searched for, too.")
+    for name in search_with or ():
+        errors.one_of("search_with", name, spec.OPTIONS)
+    grid = Grid.over(task, search_with, **settings)
+    if search:
+        Search.of(grid, search)
+    return grid
 
 
 def resume_sweep(
@@ -193,22 +208,27 @@ def check(grid: Grid) -> None:
 def plan(grid: Grid, search: Sequence[str] = ()) -> dict[str, Any]:
     """What a sweep will cost: members, groups, compilations, updates, and memory at a time on this machine."""
     tasks = TaskCache(grid.task)
-    members_in_all = range(len(grid.members))
-    trained = Search(grid.members, search).number(members_in_all) if search else len(members_in_all)
+    members = grid.members
+    every = range(len(members))
+    searched = Search.of(grid, search) if search else None
+
+    def sum_over(cost: Callable[[int], int]) -> int:
+        return sum(map(cost, every)) if searched is None else searched.cost(every, cost)
+
     on_cpu = jax.default_backend() == "cpu"
     at_a_time, compilations = [], 0
     for group in grid.groups:
         task = tasks(group.settings)
-        members = len(group.members)
-        together = min(engines.workers_by_default(), members) if on_cpu else engines.chunk_size(group, task, members)
+        size = len(group.members)
+        together = min(engines.workers_by_default(), size) if on_cpu else engines.chunk_size(group, task, size)
         at_a_time.append(together * engines.member_bytes(group, task))
         compilations += len(group.settings.get("schedule") or (1,))
     return {
-        "members": trained,
+        "members": sum_over(lambda index: 1),
         "groups": len(grid.groups),
         "compilations": compilations
-        * (2 if search and not on_cpu else 1),  # there groups have another size the second time
-        "updates": sum(_updates(settings, tasks(settings)) for settings in grid.members) * trained // len(grid.members),
+        * (2 if search and not grid.tried and not on_cpu else 1),  # there groups have another size the second time
+        "updates": sum_over(lambda index: _updates(members[index], tasks(members[index]))),
         "memory_bytes": max(at_a_time),
         "engine": "threads" if on_cpu else "one_program",
     }

@@ -37,10 +37,11 @@ class Sweep:
             raise errors.StoreError(f"{self.folder} holds no sweep (no {SPEC} in it).")
         stored = store.read_json(self.folder / SPEC)
         axes = {name: tuple(_as_value(value) for value in values) for name, values in stored["axes"].items()}
-        self.grid = Grid(stored["task"], axes)
+        tried = {name: _as_value(value) for name, value in stored.get("search_with", {}).items()}
+        self.grid = Grid(stored["task"], axes, tried)
         self.members = self.grid.members
         over = tuple(stored.get("search", ()))
-        self.search = Search(self.members, over) if over else None
+        self.search = Search.of(self.grid, over) if over else None
 
     def done(self) -> list[int]:
         """The members that have been trained."""
@@ -69,7 +70,7 @@ class Sweep:
     def number(self, part: Part | None = None) -> int:
         """How many members there will be in the end, in a part or in all; fewer than the grid has in a search."""
         within = range(len(self.members)) if part is None else self.members_of(part)
-        return len(within) if self.search is None else self.search.number(within)
+        return len(within) if self.search is None else self.search.cost(within)
 
     def _loss(self, index: int) -> float | None:
         return self.result(index)["best_loss"] if member.is_done(self.folder, index) else None

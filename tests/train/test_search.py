@@ -7,7 +7,7 @@ from gnode import Sweep, resume_sweep, sweep
 from gnode.errors import ArgumentError
 from gnode.expressivity import measure
 from gnode.expressivity.sweeps import train_or_resume
-from gnode.train import Grid, member
+from gnode.train import Grid, Part, Settings, member
 from gnode.train.search import Search
 from gnode.train.sweep import plan
 
@@ -123,3 +123,55 @@ def test_the_measure_by_a_search(tmp_path):
     assert len(swept.done()) == 3
     tried = {own["lr"]: swept.result(i)["best_loss"] for i, own in enumerate(swept.members) if own["seed"] == 0}
     assert point.lr == min(tried, key=lambda rate: tried[rate])
+
+
+def test_tries_may_be_shorter_than_what_counts(tmp_path):
+    """One epoch each chooses; then every seed, the first too, trains the best setting for all epochs."""
+    found = sweep("flipflop-square", tmp_path / "short", search=OVER, search_with={"epochs": 1}, **AXES, **SMALL)
+    done = [found.members[index] for index in found.done()]
+    assert len(done) == found.number() == 2 * 4 + 2 * 3
+    assert sorted(own["epochs"] for own in done) == [1] * 8 + [3] * 6
+    for model in AXES["model"]:
+        tried = {
+            (own["lr"], own["weight_decay"]): found.result(index)["best_loss"]
+            for index, own in enumerate(found.members)
+            if own["epochs"] == 1 and own["model"] == model
+        }
+        assert len(tried) == 4
+        best = found.best()[model]
+        assert (best["lr"], best["weight_decay"]) == min(tried, key=lambda setting: tried[setting])
+        assert (best["seeds"], best["epochs_done"]) == (3, 3)
+    assert found.grid.varying() == ["model", "lr", "weight_decay", "seed"]  # of what counts
+    assert resume_sweep(found.folder).todo() == []
+
+
+def test_short_tries_in_parts_and_on_an_accelerator_choose_the_same(tmp_path):
+    """Two parts, one model each, by the engine of accelerators."""
+    how = {"search": OVER, "search_with": {"epochs": 1}}
+    whole = sweep("flipflop-square", tmp_path / "whole", **how, **AXES, **SMALL)
+    folder = sweep("flipflop-square", tmp_path / "parts", prepare=True, **how, **AXES, **SMALL).folder
+    for number in (2, 1):
+        resume_sweep(folder, part=Part(number, 2), engine="one_program")
+    divided = Sweep(folder)
+    assert divided.todo() == []
+    assert divided.done() == whole.done()
+    assert divided.counting() == whole.counting()
+    assert {divided.members[i]["model"] for i in divided.members_of(Part(1, 2))} == {"rnn"}
+
+
+def test_what_short_tries_cost_and_bad_input(tmp_path):
+    grid = Grid.over("flipflop-square", {"epochs": 1}, **AXES, **SMALL)
+    cost = plan(grid, OVER)
+    updates = -(-SMALL["trials"] // Settings.batch_size)
+    assert (cost["members"], cost["updates"]) == (8 + 6, (8 * 1 + 6 * 3) * updates)
+    for wrong, says in (
+        ({"seed": 1}, "several values of it"),
+        ({"lr": 1.0}, "several values of it"),
+        ({"epochs": 3}, "changes nothing"),
+        ({"epoch": 1}, "'epoch'"),
+    ):
+        with pytest.raises(ArgumentError, match=says):
+            sweep("flipflop-square", tmp_path / "bad", search=OVER, search_with=wrong, **AXES, **SMALL)
+    with pytest.raises(ArgumentError, match="name what is searched for"):
+        sweep("flipflop-square", tmp_path / "bad", search_with={"epochs": 1}, **AXES, **SMALL)
+    assert not (tmp_path / "bad").exists()
