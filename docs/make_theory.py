@@ -13,15 +13,16 @@ HERE = Path(__file__).parent / "results"
 
 CRITICAL = [
     "--depth 1 --activation tanh --final tanh",
-    "--depth 2",
-    "--depth 3",
+    "--depth 3 --activation tanh --draws 16",
+    "--depth 2 --draws 16",
+    "--depth 3 --draws 16 --places 8",
     "--depth 3 --scaling glorot --aspect 3 --width 400",
     "--depth 2 --scaling glorot --aspect 0.5",
     "--depth 2 --activation sigmoid",
 ]
 SECTIONS: dict[str, list[str]] = {
     "Critical scales, and networks drawn with them": [
-        *(f"critical {options} --draws 8" for options in CRITICAL),
+        *(f"critical {options}" + " --draws 8" * ("draws" not in options) for options in CRITICAL),
         "critical --depth 3 --activation tanh --sigma-b 0.1 --draws 24 --width 500",
         "critical --depth 3 --activation tanh --sigma-b 0.1 --draws 24",
     ],

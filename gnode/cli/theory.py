@@ -14,6 +14,8 @@ from gnode.plots import theory as pictures
 
 app = typer.Typer(no_args_is_help=True, help="What random networks do, by theory and by drawing some.")
 console = Console()
+NEAR = 0.05
+"""How far from 0 the abscissa of a network drawn critically may be to count as near, at width 1000."""
 
 Depth = Annotated[int, typer.Option(help="L, the number of weight matrices of F.")]
 ActivationName = Annotated[str, typer.Option(help="phi, the hidden activation (see `gnode list`).")]
@@ -37,6 +39,7 @@ def critical(
     activate_state: ActivateState = False,
     width: Annotated[int, typer.Option(help="State size of the networks drawn; 0 draws none.")] = 1000,
     draws: Annotated[int, typer.Option(help="How many networks to draw.")] = 4,
+    places: Annotated[int, typer.Option(help="States near a kink at 0 (ReLU), to average over for each network.")] = 4,
     seed: Seed = 0,
 ) -> None:
     """The critical weight scale, and how networks drawn at it compare.
@@ -53,12 +56,12 @@ def critical(
     }
     _pairs(f"depth {depth}, {activation}, {scaling} scaling, sigma_b {sigma_b:g}", rows)
     if width:
-        _drawn(found.stack, width, draws, seed)
+        _drawn(found.stack, width, draws, places, seed)
 
 
-def _drawn(stack: theory.Stack, width: int, draws: int, seed: int) -> None:
+def _drawn(stack: theory.Stack, width: int, draws: int, places: int, seed: int) -> None:
     table = Table("draw", "abscissa of -I + J", "radius of J", "mean h^2", "state", title=f"Drawn at width {width}")
-    measured = [theory.measure(stack, width, seed + index) for index in range(draws)]
+    measured = [theory.measure(stack, width, seed + index, places=places) for index in range(draws)]
     for index, one in enumerate(measured):
         cells = (f"{one.abscissa():+.4f}", f"{one.radius:.4f}", f"{one.state_variance:.4g}", one.status)
         table.add_row(str(seed + index), *cells)
@@ -69,6 +72,8 @@ def _drawn(stack: theory.Stack, width: int, draws: int, seed: int) -> None:
     )
     table.add_row("mean", *mean, f"{np.mean([one.state_variance for one in measured]):.4g}", "", style="bold")
     console.print(table)
+    near = sum(abs(value) < NEAR for value in abscissae)
+    console.print(f"{near} of {draws} networks have an abscissa within {NEAR:g} of 0.")
 
 
 @app.command()

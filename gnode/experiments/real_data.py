@@ -1,8 +1,8 @@
 """What the real-data tables share: their sweeps, and the test scores of the best settings.
 
 At paper scale each network tries 9 settings (3 learning rates x 3 decays) in shorter runs (`SHORTER`); the best of them
-is then trained from 5 seeds for the paper's epochs. Only for letters, whose setting is chosen on one data set and kept, every
-setting has 3 seeds.
+is then trained from 5 seeds for the paper's epochs. Only for letters, whose setting is chosen on one data set and kept,
+every setting has 3 seeds.
 The paper also searched initialisations and H; here the initialisation is Glorot normal (final layer linear) or critical
 (final layer tanh), in sweeps of their own, and H = 316 (speech: 1000). The reduced scale fixes the decay and shortens the
 epochs.

@@ -5,6 +5,7 @@ drawn here.
 """
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,7 +118,7 @@ class Measured:
     """The Jacobian of one drawn network at a state where it rests.
 
     Attributes:
-        eigenvalues: of J = dF/dh, (N,) complex.
+        eigenvalues: of J = dF/dh, (places, N) complex.
         state: h, (N,).
         state_variance: mean of h^2, to compare with C_h.
         residual: root mean square of -h + F(h).
@@ -135,18 +136,22 @@ class Measured:
 
     @property
     def radius(self) -> float:
-        """max |eigenvalue of J|, to compare with rho."""
-        return float(np.abs(self.eigenvalues).max())
+        """max |eigenvalue of J|, to compare with rho; the mean over places."""
+        return float(np.abs(self.eigenvalues).max(-1).mean())
 
     def abscissa(self, leak: float = 1.0) -> float:
-        """Largest real part of the spectrum of -leak I + J."""
-        return float(self.eigenvalues.real.max()) - leak
+        """Largest real part of the spectrum of -leak I + J; the mean over places."""
+        return float(self.eigenvalues.real.max(-1).mean()) - leak
 
 
-def measure(stack: Stack, state: int, seed: int = 0, max_steps: int = 400, tolerance: float = 1e-8) -> Measured:
+def measure(
+    stack: Stack, state: int, seed: int = 0, max_steps: int = 400, tolerance: float = 1e-8, places: int = 1
+) -> Measured:
     """Draws a network, lets it relax, and takes the spectrum of its Jacobian there.
 
-    Without bias and input the state of rest is 0, and the Jacobian is taken next to it.
+    Without bias and input the state of rest is 0, and the Jacobian is taken next to it. Where phi has a kink at 0 (ReLU) it
+    is another one in every direction, and its abscissa scatters more between those than between networks; so `places` are
+    averaged over.
 
     Arguments:
         stack: the ensemble, stable or critical: above that there is no rest to be found.
@@ -154,6 +159,7 @@ def measure(stack: Stack, state: int, seed: int = 0, max_steps: int = 400, toler
         seed: of numpy's generator.
         max_steps: relaxation steps of half a time constant.
         tolerance: residual at which the state counts as resting.
+        places: directions from a state of rest at 0.
 
     Returns:
         A `Measured`.
@@ -161,12 +167,14 @@ def measure(stack: Stack, state: int, seed: int = 0, max_steps: int = 400, toler
     >>> measure(Stack(2, 0.5), state=50).status
     'zero'
     """
+    errors.whole("places", places)
     network = draw(stack, state, seed)
-    h = np.random.default_rng(seed + 1).normal(size=(state, 1))
+    rng = np.random.default_rng(seed + 1)
+    h = rng.normal(size=(state, 1))
     at_zero = np.zeros_like(h)
     if np.all(network.field(at_zero)[0] == 0):
-        near = _DISPLACEMENT * h[:, 0]
-        return Measured(np.linalg.eigvals(network.jacobian(near)), at_zero[:, 0], 0.0, 0.0, 0, "zero")
+        directions = [h[:, 0], *rng.normal(size=(places - 1, state))]
+        return Measured(_spectra(network, directions), at_zero[:, 0], 0.0, 0.0, 0, "zero")
     residual, steps = np.inf, 0
     while residual > tolerance and steps < max_steps:
         velocity, _ = network.flow(h)
@@ -175,7 +183,14 @@ def measure(stack: Stack, state: int, seed: int = 0, max_steps: int = 400, toler
         steps += 1
     values = np.linalg.eigvals(network.jacobian(h[:, 0]))
     status = "at rest" if residual <= tolerance else "relaxing"
-    return Measured(values, h[:, 0], float(np.mean(h**2)), residual, steps, status)
+    return Measured(values[None], h[:, 0], float(np.mean(h**2)), residual, steps, status)
+
+
+def _spectra(network: SampledField, directions: Sequence[Array]) -> Array:
+    """The spectra next to 0 in some directions; one, if all directions have the same Jacobian."""
+    first, *others = (network.jacobian(_DISPLACEMENT * direction) for direction in directions)
+    different = [J for J in others if not np.allclose(J, first, rtol=1e-6)]
+    return np.stack([np.linalg.eigvals(J) for J in (first, *different)])
 
 
 @dataclass(frozen=True)

@@ -71,15 +71,35 @@ def test_critical_stacks_have_unit_gain_near_zero(scaling, widths, options):
     assert np.mean(gains) == pytest.approx(1.0, abs=0.12)
 
 
+def near_the_edge(networks, places, **options):
+    """The abscissa of each of some networks of width 1000 near h = 0, where ReLU has a Jacobian for every direction: the
+    mean over `places`.
+    """
+    found = []
+    for seed in range(networks):
+        F = cells.gnode(1, 1000, init="critical", key=seed, **options).F
+        states = 0.01 * jax.random.normal(jax.random.key(seed + 100), (places, 1000))
+        found.append(np.mean([abscissa(F, h) for h in states]))
+    return np.array(found)
+
+
 def test_critical_at_width_1000_is_within_005_of_the_edge():
-    found = [
-        abscissa(
-            cells.node(1, 1000, widths=(1000, 1000), init="critical", key=seed).F,
-            np.full(1000, 0.01, np.float32) * jax.random.normal(jax.random.key(seed), (1000,)),
-        )
-        for seed in range(3)
-    ]
-    assert abs(np.mean(found)) < 0.05
+    """Depth 2, each of three networks."""
+    found = near_the_edge(3, places=2, widths=(1000,))
+    assert np.all(np.abs(found) < 0.05), found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"final": "tanh"}, {"hidden": "tanh", "final": "tanh"}],
+    ids=["relu", "relu, final tanh", "tanh"],
+)
+def test_most_critical_networks_of_depth_3_are_within_005_of_the_edge(options):
+    """The mean of 16 is, and so are at least 13 of them: the rightmost of 1000 eigenvalues scatters by about 0.03."""
+    found = near_the_edge(16, places=1 if "hidden" in options else 8, widths=(1000, 1000), **options)
+    assert abs(found.mean()) < 0.05, found
+    assert np.sum(np.abs(found) < 0.05) >= 13, found
 
 
 def test_empirical_critical_is_exactly_critical_where_it_was_measured():

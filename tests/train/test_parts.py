@@ -131,8 +131,11 @@ def test_a_file_system_without_locks_is_used_with_a_warning(tmp_path, monkeypatc
         raise OSError(errno.ENOSYS, "no locks here")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.warns(UserWarning, match="can not be locked"), locked(tmp_path):
-        pass
+    went_on = False
+    with pytest.warns(UserWarning, match="can not be locked") as said, locked(tmp_path):
+        went_on = True
+    assert went_on, "the folder was not used"
+    assert len(said) == 1
 
 
 def test_on_the_command_line(tmp_path):
