@@ -76,8 +76,11 @@ def test_the_paper_scale_is_the_papers():
     assert {own["seed"] for own in noise} == {0, 1, 2, 3, 4}  # one chooses, five are shown
     assert plans["characters-30"].search == ()
     assert plans["variable-n6"].search == ()
-    walker = Grid.over("walker2d", **plans["walker2d-n32"].settings).members
-    assert {own["epochs"] for own in walker} == {700}
+    walker = Grid.over("walker2d", plans["walker2d-n32"].search_with, **plans["walker2d-n32"].settings)
+    assert {own["epochs"] for own in walker.counted} == {700}
+    assert {own["epochs"] for own in walker.tries} == {140}  # to choose among the nine settings
+    assert {own["epochs"] for own in Grid.over("speech", plans["speech-n32"].search_with).tries} == {40}
+    walker = walker.members
     assert all(own["bias_std"] ** 2 == pytest.approx(1e-6) for own in walker)
 
 
