@@ -39,7 +39,9 @@ def critical(
     activate_state: ActivateState = False,
     width: Annotated[int, typer.Option(help="State size of the networks drawn; 0 draws none.")] = 1000,
     draws: Annotated[int, typer.Option(help="How many networks to draw.")] = 4,
-    places: Annotated[int, typer.Option(help="States near a kink at 0 (ReLU), to average over for each network.")] = 4,
+    places: Annotated[
+        int, typer.Option(help="Typical states, or states near a kink at 0 (ReLU), to average over.")
+    ] = 4,
     seed: Seed = 0,
 ) -> None:
     """The critical weight scale, and how networks drawn at it compare.
@@ -56,24 +58,30 @@ def critical(
     }
     _pairs(f"depth {depth}, {activation}, {scaling} scaling, sigma_b {sigma_b:g}", rows)
     if width:
-        _drawn(found.stack, width, draws, places, seed)
+        _drawn(found, width, draws, places, seed)
 
 
-def _drawn(stack: theory.Stack, width: int, draws: int, places: int, seed: int) -> None:
-    table = Table("draw", "abscissa of -I + J", "radius of J", "mean h^2", "state", title=f"Drawn at width {width}")
-    measured = [theory.measure(stack, width, seed + index, places=places) for index in range(draws)]
-    for index, one in enumerate(measured):
-        cells = (f"{one.abscissa():+.4f}", f"{one.radius:.4f}", f"{one.state_variance:.4g}", one.status)
-        table.add_row(str(seed + index), *cells)
-    abscissae, radii = [one.abscissa() for one in measured], [one.radius for one in measured]
-    mean = (
-        f"{np.mean(abscissae):+.4f} ± {np.std(abscissae):.4f}",
-        f"{np.mean(radii):.4f} ± {np.std(radii):.4f}",
-    )
-    table.add_row("mean", *mean, f"{np.mean([one.state_variance for one in measured]):.4g}", "", style="bold")
+def _drawn(found: theory.Critical, width: int, draws: int, places: int, seed: int) -> None:
+    stack, variance, seeds = found.stack, found.state_variance, range(seed, seed + draws)
+    at_rest = [theory.measure(stack, width, one, places=places) for one in seeds]
+    abscissae = {"at rest": [one.abscissa() for one in at_rest]}
+    if np.isfinite(variance) and variance > 0:
+        typical = [theory.measure_typical(stack, width, variance, one, places) for one in seeds]
+        abscissae["at typical states"] = [one.abscissa() for one in typical]
+    columns = (f"abscissa {where}" for where in abscissae)
+    title = f"Networks drawn at width {width}: abscissa of -I + J, radius of J"
+    table = Table("draw", *columns, "radius at rest", "mean h^2", "state", title=title)
+    for number, one, *values in zip(seeds, at_rest, *abscissae.values()):
+        cells = (f"{value:+.4f}" for value in values)
+        table.add_row(str(number), *cells, f"{one.radius:.4f}", f"{one.state_variance:.4g}", one.status)
+    means = (f"{np.mean(values):+.4f} ± {np.std(values):.4f}" for values in abscissae.values())
+    radii = [one.radius for one in at_rest]
+    variances = f"{np.mean([one.state_variance for one in at_rest]):.4g}"
+    table.add_row("mean", *means, f"{np.mean(radii):.4f} ± {np.std(radii):.4f}", variances, "", style="bold")
     console.print(table)
-    near = sum(abs(value) < NEAR for value in abscissae)
-    console.print(f"{near} of {draws} networks have an abscissa within {NEAR:g} of 0.")
+    for where, values in abscissae.items():
+        near = sum(abs(value) < NEAR for value in values)
+        console.print(f"{near} of {draws} networks have an abscissa within {NEAR:g} of 0 {where}.")
 
 
 @app.command()

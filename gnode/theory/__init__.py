@@ -31,4 +31,5 @@ from gnode.theory.sampled import SampledField as SampledField
 from gnode.theory.sampled import Simulation as Simulation
 from gnode.theory.sampled import draw as draw
 from gnode.theory.sampled import measure as measure
+from gnode.theory.sampled import measure_typical as measure_typical
 from gnode.theory.sampled import simulate as simulate

@@ -115,7 +115,7 @@ def _widths(stack: Stack, state: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Measured:
-    """The Jacobian of one drawn network at a state where it rests.
+    """The Jacobian of one drawn network, at a state where it rests or at typical states.
 
     Attributes:
         eigenvalues: of J = dF/dh, (places, N) complex.
@@ -123,8 +123,8 @@ class Measured:
         state_variance: mean of h^2, to compare with C_h.
         residual: root mean square of -h + F(h).
         steps: relaxation steps taken.
-        status: "at rest" (residual below the tolerance), "relaxing" (still above it after the last step), or
-            "zero".
+        status: "at rest" (residual below the tolerance), "relaxing" (still above it after the last step), "zero", or
+            "typical".
     """
 
     eigenvalues: Array
@@ -174,7 +174,8 @@ def measure(
     at_zero = np.zeros_like(h)
     if np.all(network.field(at_zero)[0] == 0):
         directions = [h[:, 0], *rng.normal(size=(places - 1, state))]
-        return Measured(_spectra(network, directions), at_zero[:, 0], 0.0, 0.0, 0, "zero")
+        near = [_DISPLACEMENT * direction for direction in directions]
+        return Measured(_spectra(network, near), at_zero[:, 0], 0.0, 0.0, 0, "zero")
     residual, steps = np.inf, 0
     while residual > tolerance and steps < max_steps:
         velocity, _ = network.flow(h)
@@ -186,9 +187,35 @@ def measure(
     return Measured(values[None], h[:, 0], float(np.mean(h**2)), residual, steps, status)
 
 
-def _spectra(network: SampledField, directions: Sequence[Array]) -> Array:
-    """The spectra next to 0 in some directions; one, if all directions have the same Jacobian."""
-    first, *others = (network.jacobian(_DISPLACEMENT * direction) for direction in directions)
+def measure_typical(stack: Stack, state: int, variance: float, seed: int = 0, places: int = 1) -> Measured:
+    """The Jacobian of the network that `measure` draws, at states drawn without regard to its weights: h_i ~ N(0, variance).
+
+    With the theory's variance C_h this is what the formula for rho speaks of. A finite network near the transition comes to
+    rest where it happens to be more stable: were it not, it would not rest there.
+
+    Arguments:
+        stack, state, seed: as in `measure`.
+        variance: of the states.
+        places: states to average over.
+
+    Returns:
+        A `Measured`, of the last state but for its spectra.
+
+    >>> measure_typical(Stack(2, 0.5, "tanh"), state=50, variance=0.1, places=3).eigenvalues.shape
+    (3, 50)
+    """
+    errors.whole("places", places)
+    network = draw(stack, state, seed)
+    scale = np.sqrt(errors.positive("variance", variance))
+    states = scale * np.random.default_rng(seed + 1).normal(size=(places, state))
+    h = states[-1]
+    residual = float(np.sqrt(np.mean(network.flow(h[:, None])[0] ** 2)))
+    return Measured(_spectra(network, states), h, float(np.mean(states**2)), residual, 0, "typical")
+
+
+def _spectra(network: SampledField, states: Sequence[Array] | Array) -> Array:
+    """The spectra at some states; one, if all have the same Jacobian."""
+    first, *others = (network.jacobian(h) for h in states)
     different = [J for J in others if not np.allclose(J, first, rtol=1e-6)]
     return np.stack([np.linalg.eigvals(J) for J in (first, *different)])
 

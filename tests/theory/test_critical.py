@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from gnode import errors
-from gnode.theory import Stack, critical_curve, critical_sigma_w, critical_sigma_w_relu, draw, fixed_point, measure
+from gnode.theory import (
+    Stack,
+    critical_curve,
+    critical_sigma_w,
+    critical_sigma_w_relu,
+    draw,
+    fixed_point,
+    measure,
+    measure_typical,
+)
 
 WIDTH = 1000
 
@@ -94,14 +103,37 @@ def test_a_network_rests_where_it_is_more_stable_than_theory_says_of_a_typical_s
     marginal within three standard errors and 0.05; the state at which the same network comes to rest lies below it.
     """
     found = critical_sigma_w(3, "tanh", sigma_b=0.1)
-    typical, at_rest = [], []
-    for seed in range(12):
-        h = np.random.default_rng(1000 + seed).normal(scale=found.state_variance**0.5, size=500)
-        typical.append(np.linalg.eigvals(draw(found.stack, 500, seed).jacobian(h)).real.max() - 1)
-        at_rest.append(measure(found.stack, 500, seed).abscissa())
+    typical = [measure_typical(found.stack, 500, found.state_variance, seed).abscissa() for seed in range(12)]
+    at_rest = [measure(found.stack, 500, seed).abscissa() for seed in range(12)]
     assert abs(np.mean(typical)) < min(0.05, 3 * np.std(typical) / 12**0.5)
     lower = np.array(typical) - at_rest
     assert np.mean(lower) > 2 * np.std(lower) / 12**0.5
+
+
+def test_places_and_typical_states():
+    """A Jacobian for every direction where there is a kink and one where there is none; `measure_typical` by numpy alone."""
+    kinked, smooth = Stack(2, 1.0, "relu"), Stack(2, 1.0, "tanh")
+    assert measure(kinked, 30, places=5).eigenvalues.shape == (5, 30)
+    assert measure(smooth, 30, places=5).eigenvalues.shape == (1, 30)
+    assert measure(kinked, 30, places=1).radius == np.abs(measure(kinked, 30, places=5).eigenvalues[0]).max()
+    found = measure_typical(smooth, 30, 0.5, seed=3, places=2)
+    states = 0.5**0.5 * np.random.default_rng(4).normal(size=(2, 30))
+    by_hand = [np.linalg.eigvals(draw(smooth, 30, 3).jacobian(h)).real.max() - 1 for h in states]
+    assert found.abscissa() == pytest.approx(np.mean(by_hand))
+    with pytest.raises(errors.ArgumentError, match="variance is 0"):
+        measure_typical(smooth, 30, 0.0)
+    with pytest.raises(errors.ArgumentError, match="places is 0"):
+        measure(kinked, 30, places=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", AWAY_FROM_ZERO.values(), ids=AWAY_FROM_ZERO)
+def test_drawn_networks_are_critical_away_from_zero_at_typical_states(settings):
+    """Width 1000, eight draws, three states each: the mean abscissa is within 0.05 of 0, and six of them are."""
+    found = critical_sigma_w(**settings)
+    draws = [measure_typical(found.stack, WIDTH, found.state_variance, seed, 3).abscissa() for seed in range(8)]
+    assert abs(np.mean(draws)) < 0.05
+    assert np.sum(np.abs(draws) < 0.05) >= 6
 
 
 @pytest.mark.slow
