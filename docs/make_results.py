@@ -23,6 +23,10 @@ def command(sweep: Sweep) -> str:
     words = ["gnode", "sweep", sweep.grid.task]
     for name, values in sweep.grid.axes.items():
         words += ["--" + name.replace("_", "-"), ",".join(str(_as_text(value)) for value in values)]
+    if sweep.grid.search:
+        words += ["--search", ",".join(sweep.grid.search)]
+    for name, value in sweep.grid.tried.items():
+        words += ["--search-with", f"{name}={_as_text(value)}"]
     return shlex.join([*words, "--out", str(sweep.folder)])
 
 
@@ -70,7 +74,7 @@ def main() -> None:
     given = parser.parse_args()
     sweep = Sweep(given.folder)
     HERE.mkdir(exist_ok=True)
-    plots.save(plots.strip(sweep.rows(), threshold=given.threshold), HERE / f"{given.name}-strip")
+    plots.save(plots.strip(sweep.counting_rows(), threshold=given.threshold), HERE / f"{given.name}-strip")
     curves = {model: sweep.load(entry["member"]).curves["validation"] for model, entry in sweep.best().items()}
     plots.save(plots.best_curves(curves), HERE / f"{given.name}-curves")
     shutil.copy(given.folder / "results.csv", HERE / f"{given.name}.csv")

@@ -70,7 +70,7 @@ def members(folder: Path) -> dict[str, Path]:
 def _best_of_sweep(folder: Path) -> dict[str, Path]:
     """As in the paper: of each model and state size, the member with the least validation loss."""
     best: dict[str, tuple[float, Path]] = {}
-    for row in Sweep(folder).rows():
+    for row in Sweep(folder).counting_rows():
         name = f"{row.get('model', 'network')}-{row.get('state', 'N')}"
         loss = float(row["best_loss"])
         if np.isfinite(loss) and loss < best.get(name, (np.inf, folder))[0]:

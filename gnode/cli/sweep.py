@@ -14,7 +14,7 @@ from gnode.cli.options import with_run_options
 from gnode.train import Grid, Sweep, spec
 from gnode.train import sweep as run_sweep
 from gnode.train.grid import read_axes
-from gnode.train.sweep import check, grid_of, plan
+from gnode.train.sweep import plan
 
 console = Console()
 
@@ -65,7 +65,7 @@ def sweep_command(
     if task == "status":
         _status(folder)
     elif resume is not None:
-        if task is not None or given or search or search_with or prepare or dry_run:
+        if task is not None or given or out or search or search_with or prepare or dry_run:
             raise errors.ArgumentError(
                 "--resume takes all settings from the sweep's folder; give it alone or with --part."
             )
@@ -80,15 +80,15 @@ def sweep_command(
             "the task is missing; `gnode list` shows them, e.g. gnode sweep flipflop-square --lr 1e-3,1e-2."
         )
     elif dry_run:
-        _dry_run(grid_of(task, _names(search), _settings(search_with), read_axes(given)), _names(search))
+        _dry_run(Grid.over(task, _names(search), _settings(search_with), **read_axes(given)))
     else:
-        searched: dict[str, Any] = {"search": _names(search), "search_with": _settings(search_with)}
+        how |= {"search": _names(search), "search_with": _settings(search_with), "prepare": prepare}
         target = out or Path("runs") / f"{Path(task).stem}-sweep"
+        made = _guarded(lambda: run_sweep(task, target, **how, **read_axes(given)), target)
         if prepare:
-            run_sweep(task, target, prepare=True, **searched, **how, **read_axes(given))
             _status(target)
-            return
-        tell(_guarded(lambda: run_sweep(task, target, **searched, **how, **read_axes(given)), target))
+        else:
+            tell(made)
 
 
 def _train_part(folder: Path, part: train.Part, how: dict[str, Any]) -> None:
@@ -136,9 +136,8 @@ def _guarded(work: Any, folder: Path, more: str = "") -> tuple[Sweep, float]:
         raise typer.Exit(130) from None
 
 
-def _dry_run(grid: Grid, search: tuple[str, ...]) -> None:
-    check(grid)
-    cost = plan(grid, search)
+def _dry_run(grid: Grid) -> None:
+    cost = plan(grid)
     console.print(
         f"{cost['members']} members in {cost['groups']} groups, {cost['compilations']} compilations, "
         f"{cost['updates']:,} updates; "
@@ -165,8 +164,7 @@ def tell(found: tuple[Sweep, float]) -> None:
     table = sweep.markdown(by)
     (sweep.folder / "results.md").write_text(table)
     console.print(Markdown(table))
-    rows = sweep.rows()
-    files = plots.save(plots.strip(rows, by), sweep.folder / "strip", ("png", "pdf"))
+    files = plots.save(plots.strip(sweep.counting_rows(), by), sweep.folder / "strip", ("png", "pdf"))
     curves = {value: sweep.load(entry["member"]).curves["validation"] for value, entry in sweep.best(by).items()}
     files += plots.save(plots.best_curves(curves), sweep.folder / "curves", ("png", "pdf"))
     counts = sweep.status()

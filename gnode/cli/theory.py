@@ -15,7 +15,7 @@ from gnode.plots import theory as pictures
 app = typer.Typer(no_args_is_help=True, help="What random networks do, by theory and by drawing some.")
 console = Console()
 NEAR = 0.05
-"""How far from 0 the abscissa of a network drawn critically may be to count as near, at width 1000."""
+"""How far from 0 an abscissa may be to count as near."""
 
 Depth = Annotated[int, typer.Option(help="L, the number of weight matrices of F.")]
 ActivationName = Annotated[str, typer.Option(help="phi, the hidden activation (see `gnode list`).")]
@@ -64,13 +64,13 @@ def critical(
 def _drawn(found: theory.Critical, width: int, draws: int, places: int, seed: int) -> None:
     stack, variance, seeds = found.stack, found.state_variance, range(seed, seed + draws)
     at_rest = [theory.measure(stack, width, one, places=places) for one in seeds]
-    abscissae = {"at rest": [one.abscissa() for one in at_rest]}
+    abscissae = {"after relaxing": [one.abscissa() for one in at_rest]}
     if np.isfinite(variance) and variance > 0:
         typical = [theory.measure_typical(stack, width, variance, one, places) for one in seeds]
         abscissae["at typical states"] = [one.abscissa() for one in typical]
     columns = (f"abscissa {where}" for where in abscissae)
     title = f"Networks drawn at width {width}: abscissa of -I + J, radius of J"
-    table = Table("draw", *columns, "radius at rest", "mean h^2", "state", title=title)
+    table = Table("draw", *columns, "radius after relaxing", "mean h^2", "state", title=title)
     for number, one, *values in zip(seeds, at_rest, *abscissae.values()):
         cells = (f"{value:+.4f}" for value in values)
         table.add_row(str(number), *cells, f"{one.radius:.4f}", f"{one.state_variance:.4g}", one.status)

@@ -1,7 +1,7 @@
 """gnode train: one network on one task."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -29,13 +29,13 @@ def train_command(
     if resume is not None:
         if task is not None or given:
             raise errors.ArgumentError("--resume takes all settings from the run's folder; give it alone.")
-        _use_cores(_solver_of(resume))
+        _use_cores(store.cores_of(resume))
         tell(guarded(lambda: train.resume(resume, progress=progress), resume))
         return
     if task is None:
         raise errors.ArgumentError("the task is missing; `gnode list` shows them, e.g. gnode train flipflop-square.")
     values = {name: spec.read(name, text.replace(",", "x")) for name, text in given.items()}
-    _use_cores(values)
+    _use_cores(values.get("cores", 1))
     settings = spec.with_defaults(task, values)
     made = spec.make_task(task, settings)
     net, made, fit_settings, key = spec.realise(settings, made)
@@ -55,18 +55,10 @@ def train_command(
     tell(run)
 
 
-def _solver_of(folder: Path) -> dict[str, Any]:
-    """The solver's choices that a run's folder holds; whether it holds a run is for `train.resume` to say."""
-    try:
-        return store.read_json(folder / store.CONFIG)["network"]["fields"]["solver"]["fields"]
-    except (errors.GnodeError, OSError, KeyError, TypeError):
-        return {}
-
-
-def _use_cores(settings: dict[str, Any]) -> None:
+def _use_cores(cores: int) -> None:
     """Before anything computes, as it has to be."""
-    if settings.get("cores", 1) > 1:
-        use_cores(settings["cores"])
+    if cores > 1:
+        use_cores(cores)
 
 
 def guarded(work, folder: Path) -> Run:

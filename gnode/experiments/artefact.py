@@ -9,7 +9,7 @@ from gnode.train import Sweep
 
 SCALES: dict[str, str] = {
     "smoke": "small networks and few epochs: everything runs, in two minutes on two cores; the numbers mean little",
-    "reduced": "fewer settings, sizes and epochs than the paper's, whose own scale takes hours on one accelerator",
+    "reduced": "fewer settings, seeds, sizes or epochs than the paper's",
     "paper": "the paper's networks, data and epochs",
 }
 """From the cheapest to the dearest."""

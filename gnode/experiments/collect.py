@@ -32,11 +32,12 @@ def page(folder: Path) -> str:
     found = results.read_all(folder)
     here = [of for of in all_artefacts() if of.name in found]
     checks = [check for of in here for check in found[of.name]["checks"] if found[of.name]["scale"] == "paper"]
+    scales = _by_scale([found[of.name] for of in here])
     counts = [sum(check["holds"] is verdict for check in checks) for verdict in (True, False, None)]
     lines = [
         "# Every figure, table and claim of the paper",
         "Made by `gnode reproduce --collect` from the JSON files in [reproduce](reproduce); no number is typed by hand.",
-        f"{len(here)} of {len(all_artefacts())} artefacts have been run ({_by_scale(found)}). Of the claims checked at "
+        f"{len(here)} of {len(all_artefacts())} artefacts have been run{scales}. Of the claims checked at "
         f"paper scale {counts[0]} hold, {counts[1]} do not, {counts[2]} could not be decided.",
         _overview(found),
         *(_entry(of, found[of.name], folder) for of in here),
@@ -44,9 +45,10 @@ def page(folder: Path) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def _by_scale(found: dict[str, dict[str, Any]]) -> str:
-    scales = [content["scale"] for content in found.values()]
-    return ", ".join(f"{scales.count(scale)} at {scale} scale" for scale in reversed(SCALES) if scale in scales)
+def _by_scale(found: list[dict[str, Any]]) -> str:
+    scales = [content["scale"] for content in found]
+    counts = ", ".join(f"{scales.count(scale)} at {scale} scale" for scale in reversed(SCALES) if scale in scales)
+    return f" ({counts})" if counts else ""
 
 
 def _overview(found: dict[str, dict[str, Any]]) -> str:

@@ -40,7 +40,7 @@ SHORTER: dict[str, dict[str, Any]] = {
     "characters": {"schedule": growing(182, 91, 20, last=40)},
     "speech": {"epochs": 40},
 }
-"""In place of 700, 1300 and 300 epochs: at reduced scale, and at paper scale for the runs that try the settings."""
+"""In place of 700, 1300 and 300 epochs: at reduced scale, and in a search for the runs that try the settings."""
 
 
 def plans(task: str, size: int, scale: str, name: str, models: list[str] | None = None, **own: Any) -> list[SweepPlan]:

@@ -68,7 +68,7 @@ def write(
 
 
 def _plan(plan: SweepPlan) -> dict[str, Any]:
-    searched = {"search": plan.search, "search_with": dict(plan.search_with)} if plan.search else {}
+    searched = {"search": plan.search, "search_with": dict(plan.search_with)}
     return {"task": plan.task, **plan.settings} | {name: value for name, value in searched.items() if value}
 
 

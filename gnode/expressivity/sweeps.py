@@ -27,9 +27,8 @@ def train_or_resume(
     how: dict[str, Any] = {"engine": engine, "progress": progress}
     if not (folder / SPEC).exists():
         return train.sweep(task, folder, search=search, search_with=search_with, **how, **settings)
-    there, wanted = Sweep(folder), Grid.over(task, search_with, **settings)
-    searched = there.search.over if there.search else ()
-    if there.members != wanted.members or there.grid.task != wanted.task or searched != tuple(search):
+    there, wanted = Sweep(folder).grid, Grid.over(task, search, search_with, **settings)
+    if (there.task, there.members, there.search) != (wanted.task, wanted.members, wanted.search):
         raise errors.StoreError(
             f"{folder} holds a sweep with other settings than these; choose another folder, or remove that one."
         )

@@ -44,7 +44,7 @@ class Solver:
     - `memory`: of the backward pass. "store" keeps what every bin computed; "checkpoint" keeps about 2 sqrt(T) states and
       computes the rest again.
     - `kernel`: how training runs the gated family by forward Euler. "loop" is a compiled loop over bins; "fused" is one GPU
-      kernel for all bins (`gnode.solve.fused`: float32, layers up to 128 units, as many of state and inputs together; on
+      kernel for all bins (`gnode.solve.fused`: float32, layers up to 128 units, state and inputs up to 127 together; on
       a CPU an interpreter runs it, slowly); "auto" takes the fused one on a GPU that is new enough, where it fits.
     - `products`: a name from `PRODUCTS`, the precision of products inside the fused kernel.
     - `cores`: of a CPU, over which the trials of a batch are split, after `gnode.use_cores`. Sums are then made in another

@@ -16,6 +16,7 @@ from gnode.theory.mean_field import SCALINGS, Stack
 from gnode.theory.pointwise import Array, Pointwise
 
 _RELAXATION_STEP = 0.5  # Euler: stable for every mode of -I + J whose eigenvalue of J lies in the unit disc
+_SAME = 1e-4  # how far Jacobians may be apart, relative to their largest entry, to be the same one
 _DISPLACEMENT = 1e-6  # a state at 0 is moved off it so far, since ReLU has no derivative there
 _WARM_UP = 50.0  # time constants before a simulation is measured
 
@@ -123,7 +124,7 @@ class Measured:
         state_variance: mean of h^2, to compare with C_h.
         residual: root mean square of -h + F(h).
         steps: relaxation steps taken.
-        status: "at rest" (residual below the tolerance), "relaxing" (still above it after the last step), "zero", or
+        status: "at rest" (residual below the tolerance), "moving" (still above it after the last step), "zero", or
             "typical".
     """
 
@@ -145,13 +146,12 @@ class Measured:
 
 
 def measure(
-    stack: Stack, state: int, seed: int = 0, max_steps: int = 400, tolerance: float = 1e-8, places: int = 1
+    stack: Stack, state: int, seed: int = 0, max_steps: int = 4000, tolerance: float = 1e-8, places: int = 1
 ) -> Measured:
     """Draws a network, lets it relax, and takes the spectrum of its Jacobian there.
 
     Without bias and input the state of rest is 0, and the Jacobian is taken next to it. Where phi has a kink at 0 (ReLU) it
-    is another one in every direction, and its abscissa scatters more between those than between networks; so `places` are
-    averaged over.
+    is another one in every direction; `places` of them are averaged over.
 
     Arguments:
         stack: the ensemble, stable or critical: above that there is no rest to be found.
@@ -183,15 +183,15 @@ def measure(
         h = h + _RELAXATION_STEP * velocity
         steps += 1
     values = np.linalg.eigvals(network.jacobian(h[:, 0]))
-    status = "at rest" if residual <= tolerance else "relaxing"
+    status = "at rest" if residual <= tolerance else "moving"
     return Measured(values[None], h[:, 0], float(np.mean(h**2)), residual, steps, status)
 
 
 def measure_typical(stack: Stack, state: int, variance: float, seed: int = 0, places: int = 1) -> Measured:
     """The Jacobian of the network that `measure` draws, at states drawn without regard to its weights: h_i ~ N(0, variance).
 
-    With the theory's variance C_h this is what the formula for rho speaks of. A finite network near the transition comes to
-    rest where it happens to be more stable: were it not, it would not rest there.
+    With the theory's variance C_h this is what the formula for rho speaks of. A finite network comes to rest at states that
+    are not typical: only at stable ones, to begin with.
 
     Arguments:
         stack, state, seed: as in `measure`.
@@ -199,7 +199,7 @@ def measure_typical(stack: Stack, state: int, variance: float, seed: int = 0, pl
         places: states to average over.
 
     Returns:
-        A `Measured`, of the last state but for its spectra.
+        A `Measured`; `state` and `residual` are those of the last state.
 
     >>> measure_typical(Stack(2, 0.5, "tanh"), state=50, variance=0.1, places=3).eigenvalues.shape
     (3, 50)
@@ -215,9 +215,11 @@ def measure_typical(stack: Stack, state: int, variance: float, seed: int = 0, pl
 
 def _spectra(network: SampledField, states: Sequence[Array] | Array) -> Array:
     """The spectra at some states; one, if all have the same Jacobian."""
-    first, *others = (network.jacobian(h) for h in states)
-    different = [J for J in others if not np.allclose(J, first, rtol=1e-6)]
-    return np.stack([np.linalg.eigvals(J) for J in (first, *different)])
+    found = [network.jacobian(h) for h in states]
+    close = _SAME * np.abs(found[0]).max()
+    if all(np.allclose(J, found[0], rtol=0, atol=close) for J in found):
+        found = found[:1]
+    return np.stack([np.linalg.eigvals(J) for J in found])
 
 
 @dataclass(frozen=True)

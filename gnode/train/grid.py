@@ -3,11 +3,13 @@
 import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from gnode import errors
 from gnode.tasks import Task
 from gnode.train import spec
+from gnode.train.search import Search
 
 VALUES = (
     "lr",
@@ -24,12 +26,17 @@ VALUES = (
 """Settings that are numbers to a compiled program (or that only fill its arrays): they never compile anything anew."""
 
 
+_LENGTHS = {"epochs": "schedule", "schedule": "epochs"}
+"""Each of them follows from the other."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Grid:
     """A task and axes: settings (see `gnode.train.spec.OPTIONS`) with all the values that each is to take.
 
-    `tried`: settings, such as a shorter schedule, of runs that only serve to choose among the others (`gnode.train.search`);
-    there is one more member for each combination with the first seed then, after all others.
+    `search` names settings that the first seed chooses (`gnode.train.search`). `tried` are settings, such as a shorter
+    schedule, of runs that only serve to choose: there is one more member for each combination with the first seed then,
+    after all others.
 
     >>> grid = Grid.over("flipflop-variable", model=["rnn", "gnode"], lr=[1e-3, 1e-2], widths=(50, 50))
     >>> len(grid.members), len(grid.groups)
@@ -38,19 +45,24 @@ class Grid:
 
     task: str
     axes: dict[str, tuple[Any, ...]]
+    search: tuple[str, ...] = ()
     tried: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @classmethod
-    def over(cls, task: str, tried: Mapping[str, Any] | None = None, **settings: Any) -> "Grid":
+    def over(
+        cls, task: str, search: Sequence[str] = (), search_with: Mapping[str, Any] | None = None, **settings: Any
+    ) -> "Grid":
         """A grid: a list is an axis, anything else (also a tuple) is one value for all members."""
         axes = {name: tuple(value) if isinstance(value, list) else (value,) for name, value in settings.items()}
         for name, values in axes.items():
             errors.one_of("setting", name, spec.OPTIONS)
             if not values:
                 raise errors.ArgumentError(f"{name} is an empty list, but an axis needs at least one value.")
-        return cls(task, axes, dict(tried or {}))
+        grid = cls(task, axes, tuple(search), dict(search_with or {}))
+        grid.chooser()  # says what is wrong with the search
+        return grid
 
-    @property
+    @cached_property
     def members(self) -> list[dict[str, Any]]:
         """Every combination, with defaults filled in and without settings that a model does not have; then the tries.
 
@@ -58,18 +70,20 @@ class Grid:
         """
         return self.counted + self.tries
 
-    @property
+    @cached_property
     def counted(self) -> list[dict[str, Any]]:
         """The members that results can be made of: all but the tries."""
         return self._combinations(self.axes)
 
-    @property
+    @cached_property
     def tries(self) -> list[dict[str, Any]]:
         """The members that only choose; none without `tried`."""
         if not self.tried:
             return []
-        others = {name: (value,) for name, value in self.tried.items()}
-        return self._combinations(self.axes | {"seed": self.axes.get("seed", (spec.DEFAULTS["seed"],))[:1]} | others)
+        replaced = {_LENGTHS[name] for name in self.tried if name in _LENGTHS}
+        axes = {name: values for name, values in self.axes.items() if name not in replaced}
+        axes["seed"] = axes.get("seed", (spec.DEFAULTS["seed"],))[:1]
+        return self._combinations(axes | {name: (value,) for name, value in self.tried.items()})
 
     def _combinations(self, axes: dict[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
         seen: dict[str, dict[str, Any]] = {}
@@ -77,6 +91,28 @@ class Grid:
             member = spec.with_defaults(self.task, dict(zip(axes, values)), drop_unused=True)
             seen.setdefault(repr(sorted(member.items())), member)
         return list(seen.values())
+
+    def chooser(self) -> Search | None:
+        """Who decides which members are trained, in a search. One that can not be is an error."""
+        if not self.tried:
+            return Search(self.counted, self.search) if self.search else None
+        if not self.search:
+            raise errors.ArgumentError("search_with is for the tries of a search; name what is searched for, too.")
+        for name in self.tried:
+            errors.one_of("search_with", name, spec.OPTIONS)
+            if name in (*self.search, "seed") or len(self.axes.get(name, ())) > 1:
+                raise errors.ArgumentError(
+                    f"search_with sets {name}, but the sweep takes several values of it; name settings that are the same "
+                    f"for all members, such as epochs."
+                )
+        counted, tries = self.counted, self.tries
+        same = next((own for own in tries if own in counted), None)
+        if same is not None:
+            raise errors.ArgumentError(
+                f"search_with changes nothing for model {same['model']}: its tries would be what they choose for; leave it "
+                f"out, or make the tries shorter."
+            )
+        return Search(counted + tries, self.search, len(counted), _differing(counted, tries))
 
     @property
     def groups(self) -> list["Group"]:
@@ -106,6 +142,15 @@ class Group:
         """The members in pieces of at most `size`."""
         for start in range(0, len(self.members), size):
             yield self.members[start : start + size]
+
+
+def _differing(some: Sequence[dict[str, Any]], others: Sequence[dict[str, Any]]) -> set[str]:
+    """The settings whose values are others in the one than in the other members."""
+
+    def values(members: Sequence[dict[str, Any]], name: str) -> set[str]:
+        return {repr(own.get(name)) for own in members}
+
+    return {name for own in (*some, *others) for name in own if values(some, name) != values(others, name)}
 
 
 def shape_of(member: dict[str, Any]) -> str:

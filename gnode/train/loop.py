@@ -123,6 +123,7 @@ def summarise(problem: Problem, task: Task, done: Progress, seconds: float) -> d
         "best_loss": float(state.best_loss),
         "best_epoch": int(state.best_epoch),
         "diverged_at": diverged_at or None,
+        "epochs_done": done.epoch,
         "seconds": seconds,
         "test": evaluation.test_scores(problem.network(state.best), task) if ended != "interrupted" else None,
     }

@@ -44,7 +44,7 @@ def outcome(
         config=store.config(net, task, problem.settings, problem.key, {"spec": settings}),
         weights=structure.to_arrays(net),
         curves=done.curves,
-        result=loop.summarise(problem, task, done, seconds) | {"epochs_done": len(done.curves["train"])},
+        result=loop.summarise(problem, task, done, seconds),
     )
 
 

@@ -30,7 +30,8 @@ class Run:
 
     `net` has the best validation loss of the run, `best_loss`, reached in epoch `best_epoch`. `curves` holds the training
     loss, the validation loss and the gradient norm of every epoch. `status` is one of `STATUSES`; `diverged_at` is the
-    update at which a diverged run did, else None. `test` holds the scores on the task's test trials, if it has any.
+    update at which a diverged run did, else None; `epochs_done` tells how far it came. `test` holds the scores on the
+    task's test trials, if it has any.
     """
 
     net: Network
@@ -41,6 +42,7 @@ class Run:
     status: str
     diverged_at: int | None
     seconds: float
+    epochs_done: int
     test: dict[str, float] | None = None
     folder: Path | None = None
     config: dict[str, Any] = dataclasses.field(default_factory=dict)
@@ -110,8 +112,6 @@ def load(folder: str | Path, *, like: Network | None = None, task: Task | None =
     net = store.load_weights(folder, structure.rebuild(config["network"]) if like is None else like)
     ended = store.read_json(folder / store.RESULT) if (folder / store.RESULT).exists() else None
     curves = _read_curves(folder)
-    if ended is not None:
-        ended.pop("epochs_done", None)  # of a sweep's member; the curves tell
     if ended is None:
         validation = curves["validation"]
         has = validation.size and np.isfinite(validation).any()
@@ -123,6 +123,7 @@ def load(folder: str | Path, *, like: Network | None = None, task: Task | None =
             "best_loss": float(validation[best]) if has else float("inf"),
             "best_epoch": best + 1,
         }
+    ended.setdefault("epochs_done", len(curves["train"]))  # of a run that goes on, or of an earlier version
     return Run(
         net=net,
         settings=read_settings(config),

@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from gnode import errors
-from gnode.train.grid import Grid
 
 
 class Search:
@@ -44,25 +43,6 @@ class Search:
                     f"{name} alone; leave it out of the search."
                 )
 
-    @classmethod
-    def of(cls, grid: Grid, over: Sequence[str]) -> "Search":
-        """The search in a grid, by tries of their own if it has them."""
-        if not grid.tried:
-            return cls(grid.members, over)
-        counted, tries = grid.counted, grid.tries
-        for name in grid.tried:
-            if name in (*over, "seed") or len(grid.axes.get(name, ())) > 1:
-                raise errors.ArgumentError(
-                    f"search_with sets {name}, but the sweep takes several values of it; name settings that are the same "
-                    f"for all members, such as epochs."
-                )
-        apart = {name for own in (counted[0], tries[0]) for name in own if counted[0].get(name) != tries[0].get(name)}
-        if not apart - {*over, "seed"}:
-            raise errors.ArgumentError(
-                "search_with changes nothing: its settings are those of the sweep; leave it out, or make the tries shorter."
-            )
-        return cls(counted + tries, over, len(counted), apart)
-
     @property
     def choices(self) -> list[list[int]]:
         """The members of each choice."""
@@ -76,13 +56,14 @@ class Search:
 
     def cost(self, within: Collection[int], of_one: Callable[[int], int] = lambda index: 1) -> int:
         """What training comes to in the end, over these members, which hold whole choices; by default their number."""
-        tries = set(self.tries())
-        total = sum(of_one(index) for index in tries.intersection(within))
-        for choice in self.choices:
-            if choice[0] in within:
-                repeated = len(self._seeds(choice)) - (self._tries_from is None)  # the first seed has been trained then
-                total += repeated * of_one(choice[0])
-        return total
+        tries = sum(of_one(index) for index in set(self.tries()).intersection(within))
+        repeats = (self._repeats(choice) * of_one(choice[0]) for choice in self.choices if choice[0] in within)
+        return tries + sum(repeats)
+
+    def rounds(self, within: Collection[int]) -> list[int]:
+        """How many of these members are trained at first, to try, and how many more once the choice is made."""
+        repeats = sum(self._repeats(choice) for choice in self.choices if choice[0] in within)
+        return [len(set(self.tries()).intersection(within)), repeats]
 
     def winners(self, loss: Callable[[int], float | None]) -> list[int]:
         """The best settings of all choices with all seeds, by the losses so far; None stands for not trained."""
@@ -98,5 +79,7 @@ class Search:
     def _setting(self, index: int) -> list[Any]:
         return [self._members[index].get(name) for name in self.over]
 
-    def _seeds(self, choice: list[int]) -> set[int]:
-        return {self._members[index]["seed"] for index in choice}
+    def _repeats(self, choice: list[int]) -> int:
+        """How often the best setting is trained after the tries: with every seed, or with all but the first."""
+        seeds = {self._members[index]["seed"] for index in choice}
+        return len(seeds) - (self._tries_from is None)

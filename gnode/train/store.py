@@ -156,6 +156,14 @@ def config(net: Network, task: Task, settings: Settings, key: Key, extra: dict[s
     }
 
 
+def cores_of(folder: Path) -> int:
+    """On how many cores the run in a folder trains; 1 where none can be read, which is for others to complain of."""
+    try:
+        return read_json(folder / CONFIG)["network"]["fields"]["solver"]["fields"]["cores"]
+    except (errors.GnodeError, OSError, KeyError, TypeError):
+        return 1
+
+
 def create(folder: Path, config: dict[str, Any], initial: Network) -> None:
     """Starts a run folder. One that already holds a run is left alone."""
     if (folder / CONFIG).exists():

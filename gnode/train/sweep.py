@@ -15,7 +15,6 @@ from gnode.train.grid import Grid, TaskCache
 from gnode.train.lock import locked
 from gnode.train.member import Outcome
 from gnode.train.parts import Part
-from gnode.train.search import Search
 from gnode.train.swept import SPEC, Sweep
 
 
@@ -47,8 +46,8 @@ def sweep(
 
     **Returns:** a `Sweep`: `.table()`, `.best(by="model")`, `.load(member)`.
     """
-    grid = grid_of(task, search, search_with, settings)
-    check(grid)
+    grid = Grid.over(task, search, search_with, **settings)
+    check(grid, TaskCache(task))
     folder = Path(out)
     if (folder / SPEC).exists():
         raise errors.StoreError(
@@ -62,7 +61,7 @@ def sweep(
             {
                 "task": grid.task,
                 "axes": grid.axes,
-                **({"search": list(search)} if search else {}),
+                **({"search": grid.search} if grid.search else {}),
                 **({"search_with": grid.tried} if grid.tried else {}),
                 "members": grid.members,
                 **store.environment(),
@@ -73,20 +72,6 @@ def sweep(
     if prepare:
         return Sweep(folder)
     return resume_sweep(folder, engine=engine, address=address, workers=workers, progress=progress)
-
-
-def grid_of(
-    task: str, search: Sequence[str], search_with: Mapping[str, Any] | None, settings: Mapping[str, Any]
-) -> Grid:
-    """The grid of a sweep; a search that can not be is an error."""
-    if search_with and not search:
-        raise errors.ArgumentError("search_with is for the tries of a search; name what is searched for, too.")
-    for name in search_with or ():
-        errors.one_of("search_with", name, spec.OPTIONS)
-    grid = Grid.over(task, search_with, **settings)
-    if search:
-        Search.of(grid, search)
-    return grid
 
 
 def resume_sweep(
@@ -108,8 +93,9 @@ def resume_sweep(
         if part is None:
             for place in (found.folder, found.folder / member.MEMBERS, found.folder / engines.GROUPS):
                 store.remove_leftovers(place)
+        tasks = TaskCache(found.grid.task)
         while todo := found.todo(part):
-            _train(found, todo, engine, address, workers, progress, part)
+            _train(found, todo, tasks, engine, address, workers, progress, part)
         done = None
         while done != (done := len(found.done())):  # other parts may end while the table is being written
             found.write_table()
@@ -121,6 +107,7 @@ def resume_sweep(
 def _train(
     found: Sweep,
     todo: list[int],
+    tasks: TaskCache,
     engine: str,
     address: str | None,
     workers: int | None,
@@ -128,7 +115,6 @@ def _train(
     part: Part | None,
 ) -> None:
     grid, folder = found.grid, found.folder
-    tasks = TaskCache(grid.task)
     mine = set(range(len(found.members))) if part is None else found.members_of(part)
     done = mine.intersection(found.done())
     before = sum(_epochs(found.members[index]) for index in done)
@@ -189,9 +175,11 @@ class _Recorder:
         self._update(self._epochs, f"{self._done}/{self._number} members  {self._best}")
 
 
-def check(grid: Grid) -> None:
-    """Builds one member of every group on paper, so that a wrong setting is found before anything is trained."""
-    tasks = TaskCache(grid.task)
+def check(grid: Grid, tasks: TaskCache) -> list[int]:
+    """Builds one member of every group on paper, so that a wrong setting is found before anything is trained.
+
+    **Returns:** for each group, how many bytes a member in training needs.
+    """
     for settings in grid.members:
         net_free = {name: value for name, value in settings.items() if spec.OPTIONS[name].part == "fit"}
         spec.Settings(**net_free)
@@ -201,33 +189,36 @@ def check(grid: Grid) -> None:
             raise errors.ArgumentError(
                 f"cores is {settings['cores']}, but a sweep trains a member on each core by itself; leave cores out."
             )
-    for group in grid.groups:
-        engines.member_bytes(group, tasks(group.settings))
+    return [engines.member_bytes(group, tasks(group.settings)) for group in grid.groups]
 
 
-def plan(grid: Grid, search: Sequence[str] = ()) -> dict[str, Any]:
+def plan(grid: Grid) -> dict[str, Any]:
     """What a sweep will cost: members, groups, compilations, updates, and memory at a time on this machine."""
     tasks = TaskCache(grid.task)
-    members = grid.members
+    members, search = grid.members, grid.chooser()
     every = range(len(members))
-    searched = Search.of(grid, search) if search else None
 
     def sum_over(cost: Callable[[int], int]) -> int:
-        return sum(map(cost, every)) if searched is None else searched.cost(every, cost)
+        return sum(map(cost, every)) if search is None else search.cost(every, cost)
 
     on_cpu = jax.default_backend() == "cpu"
     at_a_time, compilations = [], 0
-    for group in grid.groups:
-        task = tasks(group.settings)
-        size = len(group.members)
-        together = min(engines.workers_by_default(), size) if on_cpu else engines.chunk_size(group, task, size)
-        at_a_time.append(together * engines.member_bytes(group, task))
-        compilations += len(group.settings.get("schedule") or (1,))
+    for group, bytes_of_one in zip(grid.groups, check(grid, tasks)):
+        rounds = [len(group.members)] if search is None else search.rounds(group.members)
+        largest = max(rounds)
+        if on_cpu:
+            together = min(engines.workers_by_default(), largest)
+        else:
+            together = engines.chunk_size(group, tasks(group.settings), largest)
+        at_a_time.append(together * bytes_of_one)
+        shapes = (
+            1 if on_cpu else len({size for size in rounds if size})
+        )  # an accelerator takes the members as one array
+        compilations += shapes * len(group.settings.get("schedule") or (1,))
     return {
         "members": sum_over(lambda index: 1),
         "groups": len(grid.groups),
-        "compilations": compilations
-        * (2 if search and not grid.tried and not on_cpu else 1),  # there groups have another size the second time
+        "compilations": compilations,
         "updates": sum_over(lambda index: _updates(members[index], tasks(members[index]))),
         "memory_bytes": max(at_a_time),
         "engine": "threads" if on_cpu else "one_program",

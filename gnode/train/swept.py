@@ -21,11 +21,12 @@ from gnode.train import member, run, spec, store
 from gnode.train.grid import Grid
 from gnode.train.parts import Part
 from gnode.train.run import Run
-from gnode.train.search import Search
 
 SPEC, TABLE = "sweep.json", "results.csv"
 OUTCOMES = ("status", "best_loss", "best_epoch", "diverged_at", "epochs_done")
 TESTED = ("test_loss", "test_accuracy")
+COUNTS = "counts"
+"""Whether a member of a search is one that results are made of."""
 
 
 class Sweep:
@@ -38,10 +39,9 @@ class Sweep:
         stored = store.read_json(self.folder / SPEC)
         axes = {name: tuple(_as_value(value) for value in values) for name, values in stored["axes"].items()}
         tried = {name: _as_value(value) for name, value in stored.get("search_with", {}).items()}
-        self.grid = Grid(stored["task"], axes, tried)
+        self.grid = Grid(stored["task"], axes, tuple(stored.get("search", ())), tried)
         self.members = self.grid.members
-        over = tuple(stored.get("search", ()))
-        self.search = Search.of(self.grid, over) if over else None
+        self.search = self.grid.chooser()
 
     def done(self) -> list[int]:
         """The members that have been trained."""
@@ -76,17 +76,22 @@ class Sweep:
         return self.result(index)["best_loss"] if member.is_done(self.folder, index) else None
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row per finished member, in the members' order: its settings and how it ended."""
+        """One row per finished member, in the members' order: its settings and how it ended; in a search, if it counts."""
         names = [name for name in spec.OPTIONS if any(name in settings for settings in self.members)]
-        found = []
+        found, counting = [], set(self.counting())
         for index in self.done():
             settings, result = self.members[index], self.result(index)
             row = {"member": index, "task": self.grid.task}
             row |= {name: _as_text(settings.get(name)) for name in names}
             tested = {f"test_{name}": value for name, value in (result.get("test") or {}).items()}
-            found.append(row | {name: result[name] for name in OUTCOMES} | tested)
+            counts = {} if self.search is None else {COUNTS: index in counting}
+            found.append(row | {name: result[name] for name in OUTCOMES} | tested | counts)
         columns = {name: None for row in found for name in row}
         return [{name: row.get(name) for name in columns} for row in found]
+
+    def counting_rows(self) -> list[dict[str, Any]]:
+        """The rows of the members that results are made of."""
+        return [row for row in self.rows() if row.get(COUNTS, True)]
 
     def table(self) -> dict[str, list[Any]]:
         """The rows as columns: `pandas.DataFrame(sweep.table())` and `polars.DataFrame(sweep.table())` both take it."""
@@ -124,8 +129,7 @@ class Sweep:
         """
         errors.one_of("by", by, spec.OPTIONS)
         found: dict[Any, dict[str, Any]] = {}
-        counting = set(self.counting())
-        for rows in _over_seeds([row for row in self.rows() if row["member"] in counting]).values():
+        for rows in _over_seeds(self.counting_rows()).values():
             losses = np.array([row["best_loss"] for row in rows])
             best = min(rows, key=lambda row: (row["best_loss"], row["member"]))
             std = float(losses.std()) if np.all(np.isfinite(losses)) else float("nan")  # a seed that diverged at once
@@ -187,7 +191,9 @@ def _over_seeds(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Rows that differ in nothing but the seed, together."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        same = {name: value for name, value in row.items() if name not in ("seed", "member", *OUTCOMES, *TESTED)}
+        same = {
+            name: value for name, value in row.items() if name not in ("seed", "member", COUNTS, *OUTCOMES, *TESTED)
+        }
         found.setdefault(json.dumps(same, sort_keys=True), []).append(row)
     return found
 

@@ -48,7 +48,9 @@ def test_plans_are_grids_and_a_name_means_one_sweep(scale):
     seen = {}
     for of in ARTEFACTS:
         for plan in of.plans(scale) if scale in of.scales else []:
-            members = Grid.over(plan.task, **plan.settings).members  # a wrong setting is an error here
+            members = Grid.over(
+                plan.task, plan.search, plan.search_with, **plan.settings
+            ).members  # a wrong setting is an error here
             assert members
             if scale == "smoke":
                 assert len(members) <= 60
@@ -76,10 +78,13 @@ def test_the_paper_scale_is_the_papers():
     assert {own["seed"] for own in noise} == {0, 1, 2, 3, 4}  # one chooses, five are shown
     assert plans["characters-30"].search == ()
     assert plans["variable-n6"].search == ()
-    walker = Grid.over("walker2d", plans["walker2d-n32"].search_with, **plans["walker2d-n32"].settings)
+    walker, speech = (
+        Grid.over(of.task, of.search, of.search_with, **of.settings)
+        for of in (plans["walker2d-n32"], plans["speech-n32"])
+    )
     assert {own["epochs"] for own in walker.counted} == {700}
     assert {own["epochs"] for own in walker.tries} == {140}  # to choose among the nine settings
-    assert {own["epochs"] for own in Grid.over("speech", plans["speech-n32"].search_with).tries} == {40}
+    assert ({own["epochs"] for own in speech.counted}, {own["epochs"] for own in speech.tries}) == ({300}, {40})
     walker = walker.members
     assert all(own["bias_std"] ** 2 == pytest.approx(1e-6) for own in walker)
 

@@ -100,14 +100,15 @@ def test_drawn_networks_are_critical(settings):
 
 def test_a_network_rests_where_it_is_more_stable_than_theory_says_of_a_typical_state():
     """tanh with biases, width 500, 12 draws. A state with the theory's variance, drawn without regard to the weights, is
-    marginal within three standard errors and 0.05; the state at which the same network comes to rest lies below it.
+    marginal within three standard errors and 0.05; where a network comes to rest at all, it lies below.
     """
     found = critical_sigma_w(3, "tanh", sigma_b=0.1)
     typical = [measure_typical(found.stack, 500, found.state_variance, seed).abscissa() for seed in range(12)]
-    at_rest = [measure(found.stack, 500, seed).abscissa() for seed in range(12)]
+    relaxed = [measure(found.stack, 500, seed, max_steps=2000) for seed in range(12)]
     assert abs(np.mean(typical)) < min(0.05, 3 * np.std(typical) / 12**0.5)
-    lower = np.array(typical) - at_rest
-    assert np.mean(lower) > 2 * np.std(lower) / 12**0.5
+    lower = np.array([a - one.abscissa() for a, one in zip(typical, relaxed) if one.status == "at rest"])
+    assert lower.size >= 6
+    assert np.mean(lower) > 2 * np.std(lower) / lower.size**0.5
 
 
 def test_places_and_typical_states():
@@ -139,10 +140,7 @@ def test_drawn_networks_are_critical_away_from_zero_at_typical_states(settings):
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", AWAY_FROM_ZERO.values(), ids=AWAY_FROM_ZERO)
 def test_drawn_networks_are_critical_away_from_zero(settings):
-    """Width 1000, four draws, at a marginal state of rest: mean abscissa up to 0.1 below 0, radius above 1.
-
-    The abscissa nears 0 slowly: for tanh, over 24 draws, -0.05 at width 500 and -0.035 at 1000.
-    """
+    """Width 1000, four draws, after 75 time constants: mean abscissa up to 0.1 below 0, radius above 1."""
     found = critical_sigma_w(**settings)
     assert found.radius == pytest.approx(1, abs=1e-9)
     draws = [measure(found.stack, WIDTH, seed, max_steps=150) for seed in range(4)]

@@ -45,11 +45,9 @@ def test_parts_have_equal_work_and_few_shapes():
 
 
 def test_the_number_of_trials_counts():
+    """Two small members and two with a hundred times the trials: one of the large ones is half of all the work."""
     uneven = Grid.over(TASK, model="rnn", trials=[20, 2000], seed=[0, 1], bins=10, epochs=3, state=2)
-    assert Part(1, 2).members(uneven, []) != Part(1, 2).members(grid(), [])
-    largest = max(range(4), key=lambda index: uneven.members[index]["trials"])
-    alone = [number for number in (1, 2) if largest in Part(number, 2).members(uneven, [])]
-    assert len(Part(alone[0], 2).members(uneven, [])) <= 3
+    assert sorted(len(Part(number, 2).members(uneven, [])) for number in (1, 2)) == [1, 3]
 
 
 def test_a_search_keeps_its_choices_whole():

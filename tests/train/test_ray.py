@@ -63,6 +63,14 @@ def test_a_killed_worker_is_replaced_and_the_table_is_the_same(cluster, tmp_path
     assert (by_ray.folder / "results.csv").read_text() == (here.folder / "results.csv").read_text()
 
 
+def test_two_members_on_a_cluster_are_those_of_threads(cluster, tmp_path):
+    two = {"model": "rnn", "lr": [1e-3, 1e-2]} | SMALL | {"epochs": 3}
+    by_ray = sweep(TASK, tmp_path / "ray", engine="ray", **two)
+    here = sweep(TASK, tmp_path / "here", engine="threads", **two)
+    assert by_ray.status()["done"] == 2
+    assert (by_ray.folder / "results.csv").read_text() == (here.folder / "results.csv").read_text()
+
+
 @pytest.mark.slow
 def test_a_sweep_begun_here_goes_on_there(cluster, tmp_path):
     small = SMALL | {"epochs": 3}

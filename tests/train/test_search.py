@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from gnode import Sweep, resume_sweep, sweep
-from gnode.errors import ArgumentError
+from gnode.errors import ArgumentError, StoreError
 from gnode.expressivity import measure
 from gnode.expressivity.sweeps import train_or_resume
 from gnode.train import Grid, Part, Settings, member
+from gnode.train.grid import TaskCache
 from gnode.train.search import Search
-from gnode.train.sweep import plan
+from gnode.train.sweep import check, plan
 
 AXES = {"model": ["rnn", "mgru"], "lr": [1e-4, 1e-2], "weight_decay": [1e-3, 1e-1], "seed": [3, 5, 7]}
 SMALL = {"trials": 20, "bins": 10, "epochs": 3, "state": 2}
@@ -103,14 +104,15 @@ def test_as_one_program(searched, tmp_path):
 
 def test_what_it_costs_and_bad_input(searched):
     grid = Grid.over("flipflop-square", **AXES, **SMALL)
-    assert plan(grid, OVER)["members"] == 12
+    searching = Grid.over("flipflop-square", OVER, **AXES, **SMALL)
+    assert plan(searching)["members"] == 12
     assert plan(grid)["members"] == 24
-    assert plan(grid, OVER)["compilations"] == plan(grid)["compilations"]  # on a CPU, one network at a time
+    assert plan(searching)["compilations"] == plan(grid)["compilations"]  # on a CPU, one network at a time
     with pytest.raises(ArgumentError, match="'learning'"):
-        Search(grid.members, ("learning",))
+        Grid.over("flipflop-square", ("learning",), **AXES, **SMALL)
     with pytest.raises(ArgumentError, match="'seed'"):
-        Search(grid.members, ("seed",))
-    with pytest.raises(Exception, match="other settings"):  # the same grid, but not as a search
+        Grid.over("flipflop-square", ("seed",), **AXES, **SMALL)
+    with pytest.raises(StoreError, match="other settings"):  # the same grid, but not as a search
         train_or_resume("flipflop-square", searched.folder, **AXES, **SMALL)
 
 
@@ -160,8 +162,7 @@ def test_short_tries_in_parts_and_on_an_accelerator_choose_the_same(tmp_path):
 
 
 def test_what_short_tries_cost_and_bad_input(tmp_path):
-    grid = Grid.over("flipflop-square", {"epochs": 1}, **AXES, **SMALL)
-    cost = plan(grid, OVER)
+    cost = plan(Grid.over("flipflop-square", OVER, {"epochs": 1}, **AXES, **SMALL))
     updates = -(-SMALL["trials"] // Settings.batch_size)
     assert (cost["members"], cost["updates"]) == (8 + 6, (8 * 1 + 6 * 3) * updates)
     for wrong, says in (
@@ -175,3 +176,46 @@ def test_what_short_tries_cost_and_bad_input(tmp_path):
     with pytest.raises(ArgumentError, match="name what is searched for"):
         sweep("flipflop-square", tmp_path / "bad", search_with={"epochs": 1}, **AXES, **SMALL)
     assert not (tmp_path / "bad").exists()
+
+
+def test_short_tries_of_models_with_other_settings():
+    """What an RNN does not have may still be another in a gnODE's tries; a model that nothing changes for is refused."""
+    axes = {"model": ["rnn", "gnode"], "lr": [1e-3, 1e-2], "seed": [0, 1], "epochs": 3, "widths": (8,)}
+    search = Grid.over("flipflop-square", ("lr",), {"epochs": 1, "widths": (4,)}, **axes).chooser()
+    assert [len(choice) for choice in search.choices] == [6, 6]  # 2 rates x 2 seeds, and 2 tries
+    first = search.tries()[0]
+    assert len(search.winners(lambda index: float(index - first))) == 4  # both models, both seeds
+    with pytest.raises(ArgumentError, match="changes nothing for model rnn"):
+        Grid.over("flipflop-square", ("lr",), {"widths": (4,)}, **axes)
+
+
+@pytest.mark.parametrize(
+    ("given", "tried", "epochs"),
+    [
+        ({"schedule": ((5, 2), (10, 2))}, {"epochs": 1}, 1),
+        ({"epochs": 9}, {"schedule": ((5, 2), (10, 2))}, 4),
+        ({"epochs": 9}, {"epochs": 2, "schedule": ((5, 1), (10, 1))}, 2),
+    ],
+)
+def test_epochs_of_tries_stand_for_a_schedule_and_the_other_way_round(given, tried, epochs):
+    grid = Grid.over("flipflop-square", ("lr",), tried, lr=[1e-3, 1e-2], bins=10, **given)
+    check(grid, TaskCache(grid.task))
+    assert {own["epochs"] for own in grid.tries} == {epochs}
+    assert {own.get("schedule") for own in grid.tries} == {tried.get("schedule")}
+
+
+def test_the_table_tells_what_counts_and_pictures_show_that_alone(searched):
+    rows = searched.rows()
+    assert [row["member"] for row in rows if row["counts"]] == sorted(searched.counting())
+    assert searched.counting_rows() == [row for row in rows if row["counts"]]
+    assert 0 < len(searched.counting_rows()) < len(rows)
+    assert "counts" in (searched.folder / "results.csv").read_text().splitlines()[0]
+
+
+def test_the_sizes_of_both_rounds():
+    """On an accelerator each is an array of its own: 4 tries and 2 more seeds of the best, or 4 and all 3 seeds."""
+    axes = AXES | {"model": "rnn"} | SMALL
+    for tried, expected in (({}, [4, 2]), ({"patience": 1}, [4, 3])):
+        grid = Grid.over("flipflop-square", OVER, tried, **axes)
+        (group,) = grid.groups
+        assert grid.chooser().rounds(group.members) == expected

@@ -4,8 +4,8 @@ Shows: test accuracy on Speech Commands (version 1 here, 2 in the paper) at tau 
 100 bins, with 0.006 s (1 bin) beside them; N = 100.
 
 Command: gnode reproduce table-tau --scale paper
-Cost at paper scale: 195 networks of 300 epochs, many hours on one H200; reduced (2 settings, 40 epochs): about 15
-minutes; smoke: a minute on two cores.
+Cost at paper scale: 135 tries of 40 epochs and 75 networks of 300, many hours on one H200; reduced (2 settings, 40
+epochs): about 15 minutes; smoke: a minute on two cores.
 
 Published: tau = 0.062 s: mGRU 0.796, GRU 0.809, LEM 0.785, nODE 0.246, gnODE 0.790; tau = 0.621 s: mGRU 0.733, GRU
 0.743, LEM 0.713, nODE 0.725, gnODE 0.762.

@@ -21,7 +21,8 @@ from gnode.train.loss import losses
 from gnode.train.store import METRIC_NAMES
 
 CHECKPOINT_SECONDS = 30.0
-MEMBERS = "members"
+AXIS = "members"
+"""Of the devices' mesh."""
 GROUPS = "groups"
 """Where a sweep's folder keeps groups in training."""
 MEMORY_SHARE = 0.6
@@ -109,7 +110,7 @@ def _run_group_epoch(
     mesh = _mesh_for(keys.shape[0])
     if mesh is not None:
         # Said outright: left to itself the compiler may bring all members to every device for a kernel it can't look into.
-        own, all_of_it = jax.sharding.PartitionSpec(MEMBERS), jax.sharding.PartitionSpec()
+        own, all_of_it = jax.sharding.PartitionSpec(AXIS), jax.sharding.PartitionSpec()
         specs = (own, own, own, own, all_of_it)
         some = jax.shard_map(some, mesh=mesh, in_specs=specs, out_specs=own, check_vma=False)
     return some(state, hyper, keys, frozen, (epoch, data))
@@ -183,14 +184,14 @@ def _over_devices(trees: PyTree, size: int) -> PyTree:
     mesh = _mesh_for(size)
     if mesh is None:
         return trees
-    placement = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(MEMBERS))
+    placement = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(AXIS))
     return jax.tree.map(lambda leaf: jax.device_put(leaf, placement), trees)
 
 
 def _mesh_for(size: int) -> jax.sharding.Mesh | None:
     """All devices, if there are several and they can have equal shares of so many members."""
     devices = jax.devices()
-    return None if len(devices) == 1 or size % len(devices) else jax.sharding.Mesh(np.array(devices), (MEMBERS,))
+    return None if len(devices) == 1 or size % len(devices) else jax.sharding.Mesh(np.array(devices), (AXIS,))
 
 
 class _Checkpoint:
