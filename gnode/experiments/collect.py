@@ -46,9 +46,13 @@ def page(folder: Path) -> str:
 
 
 def _by_scale(found: list[dict[str, Any]]) -> str:
-    scales = [content["scale"] for content in found]
-    counts = ", ".join(f"{scales.count(scale)} at {scale} scale" for scale in reversed(SCALES) if scale in scales)
-    return f" ({counts})" if counts else ""
+    counts = []
+    for scale in reversed(SCALES):
+        those = [content for content in found if content["scale"] == scale]
+        in_part = sum(bool(content["sweeps_left_out"]) for content in those)
+        if those:
+            counts.append(f"{len(those)} at {scale} scale" + (f", {in_part} of them in part" if in_part else ""))
+    return f" ({'; '.join(counts)})" if counts else ""
 
 
 def _overview(found: dict[str, dict[str, Any]]) -> str:
