@@ -36,6 +36,7 @@ def test_values_and_gradients_over_random_shapes(seed):
     assert_close(gradients(by_kernel, case), gradients(plain_loop, case), 1e-5)
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_the_tiling(monkeypatch):
     case = a_case(trials=37)
     found = []

@@ -31,7 +31,10 @@ def test_critical_prints_theory_and_draws():
     )
     assert "1.1453840799" in text
     assert "converged" in text
-    assert "Drawn at width 60" in text
+    assert "drawn at width 60" in text
+    assert "of 2 networks have an abscissa within 0.05 of 0 after relaxing." in text
+    assert "of 2 networks have an abscissa within 0.05 of 0 at typical states." in text
+    assert "typical" not in run("critical", "--width", "20", "--draws", "1")  # at rest at 0
     assert "closed form" in run("critical", "--width", "0")
 
 

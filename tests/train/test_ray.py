@@ -63,11 +63,11 @@ def test_a_killed_worker_is_replaced_and_the_table_is_the_same(cluster, tmp_path
     assert (by_ray.folder / "results.csv").read_text() == (here.folder / "results.csv").read_text()
 
 
-def test_two_members_on_a_cluster_are_those_of_threads(cluster, tmp_path):
-    two = {"model": "rnn", "lr": [1e-3, 1e-2]} | SMALL | {"epochs": 3}
-    by_ray = sweep(TASK, tmp_path / "ray", engine="ray", **two)
-    here = sweep(TASK, tmp_path / "here", engine="threads", **two)
-    assert by_ray.status()["done"] == 2
+def test_a_member_on_a_cluster_is_that_of_threads(cluster, tmp_path):
+    one = {"model": "rnn"} | SMALL | {"epochs": 3}
+    by_ray = sweep(TASK, tmp_path / "ray", engine="ray", **one)
+    here = sweep(TASK, tmp_path / "here", engine="threads", **one)
+    assert by_ray.status()["done"] == 1
     assert (by_ray.folder / "results.csv").read_text() == (here.folder / "results.csv").read_text()
 
 
