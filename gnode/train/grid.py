@@ -100,11 +100,12 @@ class Grid:
             raise errors.ArgumentError("search_with is for the tries of a search; name what is searched for, too.")
         for name in self.tried:
             errors.one_of("search_with", name, spec.OPTIONS)
-            if name in (*self.search, "seed") or len(self.axes.get(name, ())) > 1:
-                raise errors.ArgumentError(
-                    f"search_with sets {name}, but the sweep takes several values of it; name settings that are the same "
-                    f"for all members, such as epochs."
-                )
+            for own in (name, _LENGTHS.get(name, name)):
+                if own in (*self.search, "seed") or len(self.axes.get(own, ())) > 1:
+                    raise errors.ArgumentError(
+                        f"search_with sets {name}, but the sweep takes several values of {own}; name settings that have one "
+                        f"value for all members."
+                    )
         counted, tries = self.counted, self.tries
         same = next((own for own in tries if own in counted), None)
         if same is not None:

@@ -166,8 +166,8 @@ def test_what_short_tries_cost_and_bad_input(tmp_path):
     updates = -(-SMALL["trials"] // Settings.batch_size)
     assert (cost["members"], cost["updates"]) == (8 + 6, (8 * 1 + 6 * 3) * updates)
     for wrong, says in (
-        ({"seed": 1}, "several values of it"),
-        ({"lr": 1.0}, "several values of it"),
+        ({"seed": 1}, "several values of seed"),
+        ({"lr": 1.0}, "several values of lr"),
         ({"epochs": 3}, "changes nothing"),
         ({"epoch": 1}, "'epoch'"),
     ):
@@ -187,6 +187,11 @@ def test_short_tries_of_models_with_other_settings():
     assert len(search.winners(lambda index: float(index - first))) == 4  # both models, both seeds
     with pytest.raises(ArgumentError, match="changes nothing for model rnn"):
         Grid.over("flipflop-square", ("lr",), {"widths": (4,)}, **axes)
+
+
+def test_a_schedule_for_several_numbers_of_epochs_is_refused():
+    with pytest.raises(ArgumentError, match="several values of epochs"):
+        Grid.over("flipflop-square", ("lr",), {"schedule": ((5, 2),)}, lr=[1e-3, 1e-2], epochs=[10, 20])
 
 
 @pytest.mark.parametrize(
