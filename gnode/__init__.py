@@ -2,6 +2,9 @@
 
 __version__ = "0.1.0"
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from gnode import analysis as analysis
 from gnode import cells as cells
 from gnode import init as init
@@ -23,3 +26,16 @@ from gnode.train import load as load
 from gnode.train import resume as resume
 from gnode.train import resume_sweep as resume_sweep
 from gnode.train import sweep as sweep
+
+if TYPE_CHECKING:
+    from gnode import expressivity as expressivity
+    from gnode import plots as plots
+
+_ON_DEMAND = ("plots", "expressivity")
+"""Rooms that bring in matplotlib or are rarely needed: imported when they are first asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ON_DEMAND:
+        return importlib.import_module(f"gnode.{name}")
+    raise AttributeError(f"module 'gnode' has no attribute {name!r}")

@@ -11,7 +11,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from gnode import errors, report, tasks, train
-from gnode.analysis import PAPER_RANGES, AmplitudeError, Findings, study, trial_error
+from gnode.analysis import PAPER_RANGES, AmplitudeError, Attractor, Findings, study, trial_error
 from gnode.plots import analysis as draw
 from gnode.plots.style import save
 from gnode.train import Run, member, store
@@ -177,15 +177,25 @@ def _row(name: str, found: Findings) -> tuple[str, ...]:
     exact = found.fixed_points.select(status="equilibrium")
     abscissa = found.paper_points.stability.summary().get("abscissa")
     measured = found.attractor
-    lasts = "none found" if measured is None or measured.memory is None else f"{measured.memory.median:.3g}"
+    memory = None if measured is None else measured.memory
+    lasts = "none found" if memory is None else f"{memory.median:.3g}"
+    if memory is not None and np.isinf(memory.median):
+        lasts = f"> {memory.horizon:g}"
     return (
         name,
         str(len(exact)) if len(exact) else "none found",
         str(int(np.sum(exact.kind == "stable"))),
         "none found" if abscissa is None else f"{abscissa['median']:.3f}",
-        "none found" if measured is None else f"{measured.shape.name}, dimension {measured.dimension}",
+        "none found" if measured is None else _described(measured),
         lasts,
     )
+
+
+def _described(measured: Attractor) -> str:
+    """Its shape, with its size in the outputs: a set of any shape that is tiny beside the targets remembers nothing."""
+    shape = measured.shape
+    size = " x ".join(f"{high - low:.2g}" for low, high in zip(shape.low, shape.high))
+    return f"{shape.name} of {size}, dimension {measured.dimension}"
 
 
 def _print(findings: dict[str, Findings]) -> None:

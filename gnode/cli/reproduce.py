@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markdown import Markdown
-from rich.table import Table
+from rich.table import Column, Table
 
 from gnode import errors
 from gnode.cli.sweep import _one_core_per_network
@@ -70,7 +70,9 @@ def _make(name: str, scale: str, out: Path, only: str | None, how: dict[str, Any
     try:
         path = reproduce(name, out, scale=scale, only=chosen, tell=_tell(began), **how)
     except KeyboardInterrupt:
-        console.print(f"\nInterrupted. What was trained is kept; the same command goes on with it in {out}.")
+        console.print(
+            f"\nInterrupted. What was trained is kept; the same command goes on with it in {out}.", soft_wrap=True
+        )
         raise typer.Exit(130) from None
     content = store.read_json(path)
     console.print(Markdown(results.tables(content)))
@@ -86,7 +88,7 @@ def _tell(began: float):
 
 
 def _list(folder: Path) -> None:
-    table = Table("artefact", "what", "where", "state")
+    table = Table(Column("artefact", no_wrap=True), "what", "where", "state")
     for of, state in collect.states(folder):
         table.add_row(of.name, of.title, of.place, state)
     console.print(table)

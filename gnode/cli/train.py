@@ -66,7 +66,10 @@ def guarded(work, folder: Path) -> Run:
     try:
         return work()
     except KeyboardInterrupt:
-        console.print(f"\nInterrupted. Everything so far is in {folder}; go on with: gnode train --resume {folder}")
+        console.print(
+            f"\nInterrupted. Everything so far is in {folder}; go on with: gnode train --resume {folder}",
+            soft_wrap=True,
+        )
         raise typer.Exit(130) from None
 
 

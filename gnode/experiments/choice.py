@@ -51,8 +51,8 @@ def over_seeds(name: str, values: Iterable[float], published: str | None = None)
 def best_setting(sweeps: Iterable[Sweep], **where: Any) -> dict[str, Any] | None:
     """The setting with the lowest mean over seeds of the validation loss, with the test scores of its seeds.
 
-    Test trials never choose. `setting` is what distinguishes it in its sweep, but for the seed, and `state` its N; None if
-    nothing was trained.
+    Test trials never choose. `setting` is what distinguishes it in its sweep, but for the seed; `state` is its N and `init`
+    its initialisation. None if nothing was trained.
     """
     found: dict[str, dict[str, Any]] = {}
     for sweep in sweeps:
@@ -61,7 +61,8 @@ def best_setting(sweeps: Iterable[Sweep], **where: Any) -> dict[str, Any] | None
             own, result = sweep.members[index], sweep.result(index)
             setting = {name: own.get(name) for name in varying}
             entry = found.setdefault(
-                f"{sweep.folder}{setting}", {"setting": setting, "state": own["state"], "validation": [], "scores": []}
+                f"{sweep.folder}{setting}",
+                {"setting": setting, "state": own["state"], "init": own.get("init"), "validation": [], "scores": []},
             )
             entry["validation"].append(result["best_loss"])
             entry["scores"].append(result.get("test") or {})

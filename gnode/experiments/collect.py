@@ -62,9 +62,11 @@ def _overview(found: dict[str, dict[str, Any]]) -> str:
         if content is None:
             lines.append(f"| {of.name} | {of.place} | never run | |")
             continue
-        holding = sum(check["holds"] is True for check in content["checks"])
+        decided = [check["holds"] for check in content["checks"] if check["holds"] is not None]
+        open_ones = len(content["checks"]) - len(decided)
         scale = content["scale"] + (", in part" if content["sweeps_left_out"] else "")
-        claims = "" if content["scale"] == "smoke" else f"{holding} of {len(content['checks'])}"
+        claims = f"{decided.count(True)} of {len(decided)}" + (f", {open_ones} not decided" if open_ones else "")
+        claims = "" if content["scale"] == "smoke" else claims
         lines.append(f"| [{of.name}](#{of.name}) | {of.place} | {scale} | {claims} |")
     return "\n".join(lines)
 
@@ -101,7 +103,12 @@ def _sentence(checks: list[dict[str, Any]]) -> str:
         return ""
     broken = [check["claim"].rstrip(".") for check in checks if check["holds"] is False]
     undecided = sum(check["holds"] is None for check in checks)
-    left = f"; {undecided} could not be decided" if undecided else ""
-    if not broken:
-        return f"All {len(checks) - undecided} claims that were decided hold{left}."
-    return f"{len(broken)} of {len(checks)} claims do not hold ({'; '.join(broken)}){left}."
+    decided = len(checks) - undecided
+    left = f" {undecided} could not be decided." if undecided else ""
+    if not decided:
+        return left.strip()
+    return f"Claims that hold: {decided - len(broken)} of {decided}{_listed(broken)}.{left}"
+
+
+def _listed(broken: list[str]) -> str:
+    return f" (not: {'; '.join(broken)})" if broken else ""

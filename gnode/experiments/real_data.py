@@ -112,7 +112,7 @@ def score(
     if best is None:
         return np.zeros(0), {}
     values = [entry.get(metric, np.nan) for entry in best["scores"]]
-    return np.array(values, float), best["setting"] | {"state": best["state"]}
+    return np.array(values, float), best["setting"] | {"state": best["state"], "init": best["init"]}
 
 
 def _with(sweeps: Iterable[Sweep], model: str) -> list[Sweep]:

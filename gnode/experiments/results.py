@@ -107,6 +107,10 @@ def refuse_smaller(path: Path, scale: str) -> None:
         )
 
 
+NOT_JUDGED = "(smoke scale)"
+"""In place of a verdict where the networks are too small to tell."""
+
+
 def tables(content: dict[str, Any]) -> str:
     """Numbers and checks in Markdown."""
     parts = []
@@ -118,7 +122,8 @@ def tables(content: dict[str, Any]) -> str:
         lines = ["| the paper's claim | holds here | measured |", "|---|---|---|"]
         for check in content["checks"]:
             measured = "; ".join(f"{name}: {plain(value)}" for name, value in check["measured"].items())
-            lines.append(_row(check["claim"], verdict(check["holds"]), measured))
+            holds = NOT_JUDGED if content["scale"] == "smoke" else verdict(check["holds"])
+            lines.append(_row(check["claim"], holds, measured))
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 

@@ -48,7 +48,7 @@ def strip(rows: Sequence[Mapping[str, Any]], by: str = "model", threshold: float
     axis.set_xticks(range(len(names)), [_label(name, count) for name, count in zip(names, lost)])
     axis.set_xlim(-0.6, len(names) - 0.4)
     axis.set_ylabel("Minimum validation loss")
-    handles = [Line2D([], [], marker="o", ls="", mfc="0.7", mec="black", mew=1.4, label="best setting")]
+    handles = [Line2D([], [], marker="o", ls="", mfc="0.7", mec="black", mew=1.4, label="lowest")]
     if threshold is not None:
         axis.axhline(threshold, color="0.4", lw=0.8, ls="--", zorder=0)
         handles.append(Line2D([], [], color="0.4", lw=0.8, ls="--", label=f"{threshold:g}"))

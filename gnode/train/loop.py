@@ -71,6 +71,11 @@ def pose(net: Network, task: Task, settings: Settings, key: Key, data: Data | No
         )
     if net.outputs != task.outputs:
         raise errors.ArgumentError(f"the network has {net.outputs} outputs, but task {task.name} needs {task.outputs}.")
+    longest = max((bins for bins, _ in settings.schedule or ()), default=0)
+    if longest > task.bins:
+        raise errors.ArgumentError(
+            f"schedule has a stage of {longest} bins, but the trials of {task.name} have {task.bins}."
+        )
     check_cores(_cores_of(net))
     params, frozen = parameters.split(net)
     return Problem(

@@ -1,8 +1,10 @@
 """The command line as a person meets it: in another process, with its exit status and its words."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -109,6 +111,21 @@ def test_sweep_dry_run_and_status(tmp_path):
     for name in ("results.csv", "results.md", "strip.png", "curves.png"):
         assert (tmp_path / "grid" / name).stat().st_size > 0
     assert "4 of 4 members done" in gnode(f"sweep status {tmp_path}/grid").stdout.replace("\n", " ")
+
+
+@pytest.mark.slow
+def test_ctrl_c_in_a_sweep_ends_it_with_a_sentence(tmp_path):
+    """While its threads compute: the process ends by itself, with the usual status, and says how to go on."""
+    words = f"sweep flipflop-square --model rnn,gru --seed 0,1,2 --epochs 100000 --batch-size 10 --out {tmp_path}/grid"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gnode", *words.split()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    time.sleep(20)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert f"gnode sweep --resume {tmp_path}/grid" in said
+    assert "terminate" not in said
 
 
 def test_list_and_info():

@@ -20,7 +20,7 @@ import numpy as np
 
 from gnode.experiments import real_data
 from gnode.experiments.artefact import Artefact, Check, Outcome, SweepPlan, Trained
-from gnode.experiments.real_data import EULER, MODELS, SIZES
+from gnode.experiments.real_data import CRITICAL, EULER, MODELS, SIZES
 
 Row = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 WALKER: dict[str, Row] = {
@@ -61,7 +61,8 @@ def analyse(trained: Trained) -> Outcome:
                     theirs = published[model][place] if model in published else None
                     name = real_data.model_name(model)
                     trained_size = setting["state"]  # smaller at smoke scale
-                    numbers.append(real_data.number(f"{label}, N = {trained_size}: {name}", values, theirs))
+                    drawn = f", {CRITICAL} initialisation" if setting["init"] == CRITICAL else ""
+                    numbers.append(real_data.number(f"{label}, N = {trained_size}: {name}{drawn}", values, theirs))
                     means[name] = float(values.mean())
                     details[f"{half}, N = {trained_size}, {name}"] = setting
             if half == "walker2d":

@@ -69,6 +69,8 @@ def train_in_threads(
                 thread.join(0.2)
     except BaseException:
         stop.set()
+        for thread in threads:  # to the end of its epoch: one that computes while the process ends takes it down
+            thread.join()
         raise
     if problems:
         raise problems[0]
