@@ -23,6 +23,7 @@ Tick = Callable[[int], None]
 
 SPARE = 1
 """Threads beyond the cores: while one writes a member's files or waits for Python, another keeps the core busy."""
+WAIT_SECONDS = 0.02
 
 
 class _Stopped(Exception):
@@ -43,8 +44,15 @@ def train_in_threads(
     data = _DataCache()
     problems: list[BaseException] = []
     stop = threading.Event()
+    over: list[None] = []
 
     def work() -> None:
+        try:
+            take_and_train()
+        finally:
+            over.append(None)
+
+    def take_and_train() -> None:
         while not stop.is_set() and (taken := queue.take()) is not None:
             index, group = taken
             try:
@@ -61,16 +69,19 @@ def train_in_threads(
         threading.Thread(target=work, daemon=True)
         for _ in range(min(workers or workers_by_default(), max(len(todo), 1)))
     ]
+
+    def wait() -> None:
+        # Not by join: after a Ctrl-C in it Python takes the thread for ended. In short waits, so that Ctrl-C is heard.
+        while len(over) < len(threads):
+            time.sleep(WAIT_SECONDS)
+
     for thread in threads:
         thread.start()
     try:
-        for thread in threads:
-            while thread.is_alive():  # in short waits, so that Ctrl-C is heard
-                thread.join(0.2)
+        wait()
     except BaseException:
         stop.set()
-        for thread in threads:  # to the end of its epoch: one that computes while the process ends takes it down
-            thread.join()
+        wait()  # each to the end of its epoch: one that computes while the process ends takes it down with a crash
         raise
     if problems:
         raise problems[0]
