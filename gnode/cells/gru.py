@@ -56,7 +56,9 @@ def gru(
     bias_std: float | None = None,
     key: Key | int,
 ) -> GRU:
-    """A `GRU` drawn at random, each N x N block by itself. Arguments as in `gated`.
+    """The gated recurrent unit, tau dh/dt = g * (-h + n).
+
+    A `GRU` drawn at random, each N x N block by itself. Arguments as in `gated`.
 
     >>> gru(2, 5, key=0).W.shape
     (15, 5)

@@ -79,7 +79,9 @@ def lem(
     bias_std: float | None = None,
     key: Key | int,
 ) -> LEM:
-    """A `LEM` of N = `state` units (2 N dimensions) drawn at random. Arguments as in `gated`.
+    """Long expressive memory, a flow of (y, z) in 2 N dimensions.
+
+    A `LEM` of N = `state` units drawn at random. Arguments as in `gated`.
 
     >>> lem(2, 5, key=0).state_size
     10

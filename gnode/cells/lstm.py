@@ -62,7 +62,9 @@ def lstm(
     bias_std: float | None = None,
     key: Key | int,
 ) -> LSTM:
-    """An `LSTM` of N = `state` units (2 N dimensions) drawn at random. Arguments as in `gated`.
+    """Long short-term memory, a flow of (h, c) in 2 N dimensions.
+
+    An `LSTM` of N = `state` units drawn at random. Arguments as in `gated`.
 
     >>> lstm(2, 5, key=0).state_size
     10

@@ -34,7 +34,7 @@ def demo_command(
         f"Validation MSE: {run.best_loss:.4f} (predicting zero gives {float((run.task.validation.targets**2).mean()):.3f})."
     )
     console.print(
-        f"Look at {folder / 'flow.png'}: colour is speed; the dark square is what it remembers with.",
+        f"Look at {folder / 'flow.png'}: colour is speed; the slow square between -1 and 1 is what it remembers with.",
         soft_wrap=True,
     )
     console.print(f"All files: {', '.join(str(file) for file in files)}", soft_wrap=True)

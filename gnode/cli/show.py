@@ -12,6 +12,7 @@ from gnode.activations import ACTIVATIONS
 from gnode.init import INITIALISERS
 from gnode.network import INITIAL_STATES
 from gnode.solve import ADJOINTS, METHODS
+from gnode.tasks.flip_flop import DEFAULT_BITS
 from gnode.train import store
 
 console = Console()
@@ -32,13 +33,15 @@ def list_command() -> None:
 def _task(name: str) -> str:
     if not name.startswith("flipflop-"):
         return (tasks.TASKS[name].__doc__ or "").strip().splitlines()[0]
-    pulses = tasks.AMPLITUDES[name.removeprefix("flipflop-")]
+    kind = name.removeprefix("flipflop-")
+    pulses, channels = tasks.AMPLITUDES[kind], DEFAULT_BITS.get(kind, 2)
     low, high = pulses.span
     size = f"{high:g}" if low == high else f"{low:g} to {high:g}"
+    often = f"about {pulses.mean_pulses:g} a trial"
     if pulses.together:
-        return f"pulses in all channels at once, norm {size}, about {pulses.mean_pulses:g} a trial"
+        return f"pulses in {channels} channels at once, norm {size}, {often}"
     first = f" (first channel x {pulses.first_scale:g})" if pulses.first_scale != 1 else ""
-    return f"pulses in one channel at a time, size {size}{first} of either sign, about {pulses.mean_pulses:g} a trial"
+    return f"pulses in one of {channels} channels at a time, size {size}{first} of either sign, {often}"
 
 
 def _describe(name: str) -> str:
