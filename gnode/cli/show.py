@@ -12,7 +12,7 @@ from gnode.activations import ACTIVATIONS
 from gnode.init import INITIALISERS
 from gnode.network import INITIAL_STATES
 from gnode.solve import ADJOINTS, METHODS
-from gnode.tasks.flip_flop import DEFAULT_BITS
+from gnode.tasks.flip_flop import default_bits
 from gnode.train import store
 
 console = Console()
@@ -34,7 +34,7 @@ def _task(name: str) -> str:
     if not name.startswith("flipflop-"):
         return (tasks.TASKS[name].__doc__ or "").strip().splitlines()[0]
     kind = name.removeprefix("flipflop-")
-    pulses, channels = tasks.AMPLITUDES[kind], DEFAULT_BITS.get(kind, 2)
+    pulses, channels = tasks.AMPLITUDES[kind], default_bits(kind)
     low, high = pulses.span
     size = f"{high:g}" if low == high else f"{low:g} to {high:g}"
     often = f"about {pulses.mean_pulses:g} a trial"

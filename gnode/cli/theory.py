@@ -63,20 +63,20 @@ def critical(
 
 def _drawn(found: theory.Critical, width: int, draws: int, places: int, seed: int) -> None:
     stack, variance, seeds = found.stack, found.state_variance, range(seed, seed + draws)
-    at_rest = [theory.measure(stack, width, one, places=places) for one in seeds]
-    abscissae = {"after relaxing": [one.abscissa() for one in at_rest]}
+    relaxed = [theory.measure(stack, width, one, places=places) for one in seeds]
+    abscissae = {"after relaxing": [one.abscissa() for one in relaxed]}
     if np.isfinite(variance) and variance > 0:
         typical = [theory.measure_typical(stack, width, variance, one, places) for one in seeds]
         abscissae["at typical states"] = [one.abscissa() for one in typical]
     columns = (f"abscissa {where}" for where in abscissae)
     title = f"Networks drawn at width {width}: abscissa of -I + J, radius of J"
     table = Table("draw", *columns, "radius after relaxing", "mean h^2", "state", title=title)
-    for number, one, *values in zip(seeds, at_rest, *abscissae.values()):
+    for number, one, *values in zip(seeds, relaxed, *abscissae.values()):
         cells = (f"{value:+.4f}" for value in values)
         table.add_row(str(number), *cells, f"{one.radius:.4f}", f"{one.state_variance:.4g}", one.status)
     means = (f"{np.mean(values):+.4f} ± {np.std(values):.4f}" for values in abscissae.values())
-    radii = [one.radius for one in at_rest]
-    variances = f"{np.mean([one.state_variance for one in at_rest]):.4g}"
+    radii = [one.radius for one in relaxed]
+    variances = f"{np.mean([one.state_variance for one in relaxed]):.4g}"
     table.add_row("mean", *means, f"{np.mean(radii):.4f} ± {np.std(radii):.4f}", variances, "", style="bold")
     console.print(table)
     for where, values in abscissae.items():

@@ -19,7 +19,7 @@ SETTINGS_27 = {"lr": [1e-4, 1e-3, 1e-2], "weight_decay": [1e-3, 1e-2, 1e-1], "ba
 
 PAPER_SEEDS = [0, 1, 2]
 REDUCED = {"lr": [1e-3, 1e-2], "weight_decay": 1e-2, "batch_size": 10, "seed": [0]}
-"""The batch size that does best of the 27, and two learning rates: what two cores can do in an hour or two."""
+"""The smallest batch size of the 27, and two learning rates."""
 
 SMOKE = {"lr": [1e-2], "weight_decay": 1e-3, "batch_size": 20, "trials": 60, "validation": 30, "bins": 40}
 SMOKE |= {"seed": [0, 1]}

@@ -45,7 +45,12 @@ AMPLITUDES: dict[str, Pulses] = {
 }
 """The members of the family. "square" is "variable" under the name that it has for two bits."""
 
-DEFAULT_BITS = {"fixed": 3, "variable": 3}
+_BITS = {"fixed": 3, "variable": 3}
+
+
+def default_bits(amplitude: str) -> int:
+    """The number of channels that a kind of amplitude has in the paper."""
+    return _BITS.get(amplitude, 2)
 
 
 def flip_flop(
@@ -89,7 +94,7 @@ def flip_flop(
     errors.one_of("amplitude", amplitude, AMPLITUDES)
     errors.one_of("reading", reading, READINGS)
     pulses = AMPLITUDES[amplitude]
-    bits = errors.whole("bits", DEFAULT_BITS.get(amplitude, 2) if bits is None else bits)
+    bits = errors.whole("bits", default_bits(amplitude) if bits is None else bits)
     counts = {"bits": bits, "trials": trials, "validation": validation, "bins": bins, "dt": dt}
     pulse_options = {"mean_pulses": mean_pulses, "pulse_bins": pulse_bins, "span": span, "start": start}
     trials, validation = errors.whole("trials", trials), errors.whole("validation", validation)

@@ -151,7 +151,8 @@ def _differing(some: Sequence[dict[str, Any]], others: Sequence[dict[str, Any]])
     def values(members: Sequence[dict[str, Any]], name: str) -> set[str]:
         return {repr(own.get(name)) for own in members}
 
-    return {name for own in (*some, *others) for name in own if values(some, name) != values(others, name)}
+    names = {name for own in (*some, *others) for name in own}
+    return {name for name in names if values(some, name) != values(others, name)}
 
 
 def shape_of(member: dict[str, Any]) -> str:

@@ -89,6 +89,12 @@ def test_critical_at_width_1000_is_within_005_of_the_edge():
     assert np.all(np.abs(found) < 0.05), found
 
 
+def test_critical_at_width_1000_and_depth_3_is_within_005_of_the_edge_on_average():
+    """One state of each of three networks."""
+    found = near_the_edge(3, places=1, widths=(1000, 1000))
+    assert abs(found.mean()) < 0.05, found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "options",

@@ -5,7 +5,7 @@ the variable-amplitude 3-bit task; (B) validation MSE of the 108 settings (27 x 
 
 Command: gnode reproduce pca-l2 --scale paper
 Cost at paper scale: fig1's second sweep and 1620 more networks of 600 epochs, about 40 minutes on one H200
-(--seeds 1: 25 minutes); reduced (2 settings, one seed): an hour and a half on two cores; smoke: about a minute and a
+(--seeds 1: 25 minutes); reduced (2 settings, one seed): some hours on two cores; smoke: about a minute and a
 half.
 
 Published: without regularisation more than 10 components for 0.9 of the variance, for every network that solves the
@@ -84,7 +84,7 @@ ARTEFACT = Artefact(
     kind="figure",
     title="Principal components of networks with N = 100, without and with l2 regularisation",
     place="Appendix F.3, figure-s11",
-    scales={"smoke": "1.5 min on two cores", "reduced": "1.5 h on two cores", "paper": "40 min on one H200"},
+    scales={"smoke": "1.5 min on two cores", "reduced": "some hours on two cores", "paper": "40 min on one H200"},
     plans=plans,
     analyse=analyse,
 )

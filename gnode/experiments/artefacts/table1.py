@@ -6,9 +6,9 @@ forward Euler. The speech data are version 1 (21,312 clips), the paper's version
 by a natural spline, which looks ahead in time, as in the paper.
 
 Command: gnode reproduce table1 --scale paper
-Cost at paper scale: Walker2D with N = 32 less than two hours on one H200 (20 minutes if nine processes share it, see
---part), with larger N several hours, speech a day; --only walker2d-n32,... makes a part. Reduced (2 settings, 140 and
-40 epochs): about 10 to 15 minutes for each N of Walker2D and as much for speech; smoke: two minutes on two cores.
+Cost at paper scale: Walker2D with N = 32 less than two hours of training on one H200, with larger N several hours,
+speech a day; --only walker2d-n32,... makes a part. Reduced (2 settings, 140 and 40 epochs): about 10 to 15 minutes
+for each N of Walker2D and as much for speech; smoke: two minutes on two cores.
 
 Published (Table 1): walker2d test MSE, N = 32, 100, 316: mGRU 1.676, 1.138, 1.074; GRU 1.363, 0.850, 0.772; LSTM
 1.295, 0.865, 0.919; LEM 1.149, 0.709, 0.699; nODE 0.747, 0.707, 0.611; gnODE 0.552, 0.588, 0.604. Speech test
