@@ -1,6 +1,7 @@
 """What every cell is: a right-hand side."""
 
 import abc
+from collections.abc import Callable
 
 import equinox as eqx
 from jaxtyping import Array, Float
@@ -34,6 +35,15 @@ class Cell(eqx.Module):
     def blocks(self) -> tuple[slice, slice] | None:
         """The halves of the state that forward-backward Euler updates, in that order; None if there are none."""
         return None
+
+    def fields_of_blocks(
+        self, h: Float[Array, " state"], x: Float[Array, " inputs"]
+    ) -> tuple[Array, Callable[[Array], Array]]:
+        """dh/dt of the first of `blocks`, and that of the second as a function of where the first one is.
+
+        What the two have in common, such as gates, is computed once, from `h`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has one block of state")
 
     @abc.abstractmethod
     def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:

@@ -1,5 +1,7 @@
 """Long expressive memory (Rusch et al.), with and without its gates."""
 
+from collections.abc import Callable
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -56,16 +58,21 @@ class LEM(Cell):
         return h[..., : self.units]
 
     def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        speed_z, speed_y = self.fields_of_blocks(h, x)
+        return jnp.concatenate([speed_y(h[self.units :]), speed_z])
+
+    def fields_of_blocks(
+        self, h: Float[Array, " state"], x: Float[Array, " inputs"]
+    ) -> tuple[Array, Callable[[Array], Array]]:
         y, z = jnp.split(h, 2)
         W_z, W_y = jnp.split(self.W, 2)
         input_z, input_y = jnp.split(x @ self.U.T + self.b, 2)
-        tau = self.timescale()
-        speed_z = (jnp.tanh(y @ W_z.T + input_z) - z) / tau
-        speed_y = (jnp.tanh(z @ W_y.T + input_y) - y) / tau
+        gate_z, gate_y, tau = 1.0, 1.0, self.timescale()
         if self.W_gate is not None and self.U_gate is not None and self.b_gate is not None:
-            gate_z, gate_y = jnp.split(jax.nn.sigmoid(y @ self.W_gate.T + x @ self.U_gate.T + self.b_gate), 2)
-            speed_z, speed_y = gate_z * speed_z, gate_y * speed_y
-        return jnp.concatenate([speed_y, speed_z])
+            gates = jax.nn.sigmoid(y @ self.W_gate.T + x @ self.U_gate.T + self.b_gate)
+            gate_z, gate_y = jnp.split(gates, 2)
+        speed_z = gate_z * (jnp.tanh(y @ W_z.T + input_z) - z) / tau
+        return speed_z, lambda z: gate_y * (jnp.tanh(z @ W_y.T + input_y) - y) / tau
 
 
 def lem(

@@ -59,8 +59,10 @@ def _forward_backward_euler(cell: Cell, h: State, bin: Bin, solver: Solver) -> S
 
     def substep(index: Array | int, h: State) -> State:
         x = _input_at(bin, index / solver.substeps, solver)
-        h = h.at[first].add(step * cell.vector_field(h, x)[first])
-        return h.at[second].add(step * cell.vector_field(h, x)[second])  # sees the first block's new value
+        field, field_of_second = cell.fields_of_blocks(h, x)
+        moved = h[first] + step * field
+        h = h.at[first].set(moved)
+        return h.at[second].add(step * field_of_second(moved))
 
     return _repeat(solver.substeps, substep, h)
 
