@@ -44,3 +44,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except GnodeError as problem:
         print(f"gnode: {problem}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:  # before a command has begun; commands say what they kept
+        print("gnode: interrupted.", file=sys.stderr)
+        sys.exit(130)

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Column, Table
+from rich.text import Text
 
 from gnode import errors
 from gnode.cli.sweep import _one_core_per_network
@@ -88,9 +90,11 @@ def _tell(began: float):
 
 
 def _list(folder: Path) -> None:
-    table = Table(Column("artefact", no_wrap=True), "what", "where", "state")
-    for of, state in collect.states(folder):
-        table.add_row(of.name, of.title, of.place, state)
+    narrow = console.width < 120
+    state = Column("state", max_width=29 if narrow else None)
+    table = Table(Column("artefact", no_wrap=True), Column("what", ratio=1 if narrow else None), state, box=SIMPLE)
+    for of, reached in collect.states(folder):
+        table.add_row(of.name, Text.assemble(of.title, (f"  {of.place}", "dim")), reached)
     console.print(table)
 
 
