@@ -54,7 +54,7 @@ def not_negative(name: str, value: float) -> float:
 
 def whole(name: str, value: int, at_least: int = 1) -> int:
     """Returns `value` as an int if it is a whole number of at least `at_least`."""
-    if not _is_number(value) or value != int(value) or value < at_least:
+    if not _is_number(value) or not math.isfinite(value) or value != int(value) or value < at_least:
         raise ArgumentError(f"{name} is {value!r}, but must be a whole number of at least {at_least}.")
     return int(value)
 

@@ -88,3 +88,10 @@ def test_lstm_shows_half_its_state():
 def test_bad_input(action, word):
     with pytest.raises(ArgumentError, match=word):
         action()
+
+
+def test_biases_outside_the_cell_start_at_zero():
+    net = build("gnode", 2, 3, state=4, widths=(5,), initial="affine", bias_std=1.0, tau=1.0, key=0)
+    assert np.all(np.asarray(net.cell.F.b[0]) != 0)
+    for values in (net.readout.d[0], net.initial.a):
+        np.testing.assert_array_equal(values, 0)

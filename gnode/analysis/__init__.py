@@ -42,5 +42,6 @@ from gnode.analysis.pca import pca as pca
 from gnode.analysis.stability import CLASSES as CLASSES
 from gnode.analysis.stability import Stability as Stability
 from gnode.analysis.stability import stability as stability
+from gnode.analysis.study import FEWEST_SLOW_STATES as FEWEST_SLOW_STATES
 from gnode.analysis.study import Findings as Findings
 from gnode.analysis.study import study as study

@@ -49,7 +49,7 @@ class Check:
 
 @dataclasses.dataclass(frozen=True)
 class Gating:
-    """The two factors of the flow on the set (Appendix E of the paper): medians of each gate component, |G|,
+    """The two factors of the flow on the set (Appendix F.7 of the paper): medians of each gate component, |G|,
     |-h + F|.
     """
 

@@ -144,7 +144,8 @@ def flow_field(
     """The flow at a constant input on a grid over a plane.
 
     **Arguments:** `source`, `x`, `state` as in `system`; `plane` (by default the output plane of a network
-    with two outputs or more and an affine readout, else the first two coordinates of the state); `limits` of
+    with two outputs or more and an affine readout, else the first two principal components of `around` or the
+    first two coordinates of the state); `limits` of
     u and v, or `around`: states whose extent, with a margin, sets them; `resolution`, points along each axis.
 
     **Returns:** a `FlowField`.

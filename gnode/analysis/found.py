@@ -9,7 +9,7 @@ from jaxtyping import Float
 from gnode import errors
 from gnode.analysis.duplicates import even_sample
 from gnode.analysis.newton import NOT_FINITE
-from gnode.analysis.stability import Stability
+from gnode.analysis.stability import CLASSES, Stability
 
 EQUILIBRIUM, SLOW, CLOSED_GATE = "equilibrium", "slow", "closed_gate"
 NOT_CONVERGED, OUTSIDE = "not_converged", "outside"
@@ -126,7 +126,7 @@ class FixedPoints:
         if status is not None:
             which &= self.status == errors.one_of("status", status, FOUND)
         if kind is not None:
-            which &= self.kind == kind
+            which &= self.kind == errors.one_of("kind", kind, CLASSES)
         return self[np.flatnonzero(which)]
 
     def sample(self, count: int) -> "FixedPoints":

@@ -1,12 +1,13 @@
 """Compiled programs that use one core each, run on several cores at once."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import jax
 from jax.extend import core
+
+from gnode.solve import available_cores
 
 _CALLS_OUT = {"pure_callback", "io_callback", "debug_callback", "ffi_call"} | {
     value.name for value in vars(jax.lax.linalg).values() if isinstance(value, core.Primitive)
@@ -19,7 +20,7 @@ def threads_for(function: Callable, *arguments: Any) -> int:
     """How many programs made of `function` may run at once: a thread per core, on a processor and without danger."""
     if jax.default_backend() != "cpu" or not _is_plain(jax.make_jaxpr(function)(*arguments).jaxpr):
         return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return available_cores()
 
 
 def in_threads(function: Callable[[Any], Any], items: Sequence[Any], threads: int) -> Iterator[Any]:

@@ -76,4 +76,4 @@ SHAPES: dict[str, Shape] = {
     "walker2d N=316 H=316": Shape(18, 17, 316, (316, 316), (), 84, 256, dt=1.0, heavy=True),
     "speech N=100 H=1000": Shape(20, 10, 100, (1000,), (1000,), 161, 256, dt=1 / 161, heavy=True),
 }
-"""By name; T and the rest as in the paper's tasks."""
+"""By name; sizes as in the paper's tasks, but for the noise fit (OU), which here is narrower and longer."""

@@ -110,12 +110,11 @@ def _one(run: Run, name: str, target: Path, starts: int, seed: int, progress: An
 
 def _errors_by_amplitude(run: Run) -> list[AmplitudeError]:
     """Of flip-flop networks: the error on new trials with pulses of other sizes than those of training."""
-    options = run.task.options
-    if not run.task.name.startswith("flipflop") or options is None:
+    if not run.task.name.startswith("flipflop") or run.task.options is None:
         return []
     found = []
     for span in PAPER_RANGES:
-        trials = tasks.make(run.task.name, **options | {"span": span, "trials": 1, "validation": 200}).validation
+        trials = tasks.new_trials(run.task, 200, span=span)
         found.append(trial_error(run.net, trials.inputs, trials.targets, dt=run.dt, span=span))
     return found
 

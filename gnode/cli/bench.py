@@ -32,6 +32,9 @@ def bench_command(
             title = "One gradient of the paper's networks"
             store.write_json(out, {"title": title, **found, **store.environment()})
 
+    if out is not None:
+        with store.writing(out.parent):  # before anything is measured
+            pass
     use_cores(available_cores())
     with console.status("measuring") as status:
         found = bench.bench(

@@ -10,6 +10,7 @@ from rich.table import Table
 from gnode import expressivity, plots
 from gnode.cli.sweep import _one_core_per_network
 from gnode.cli.theory import _numbers, _whole_numbers
+from gnode.expressivity import LEARNING_RATES, WEIGHT_DECAYS
 from gnode.expressivity.longest import DEFAULT_ERROR, LENGTHS
 from gnode.plots import expressivity as pictures
 from gnode.train import spec
@@ -23,7 +24,7 @@ Seeds = Annotated[int, typer.Option(help="Seeds, of which mean and deviation are
 Epochs = Annotated[int, typer.Option(help="Epochs of training.")]
 Engine = Annotated[str, typer.Option(help="As in `gnode sweep`.")]
 Bar = Annotated[bool | None, typer.Option(help="Progress bar; by default on a terminal only.")]
-RATES, DECAYS = "1e-4,1e-3,1e-2", "1e-3,1e-2,1e-1"
+RATES, DECAYS = (",".join(f"{value:g}" for value in values) for values in (LEARNING_RATES, WEIGHT_DECAYS))
 
 
 @app.command()

@@ -64,6 +64,8 @@ def sweep_command(
     how: dict[str, Any] = {"engine": engine, "address": address, "workers": workers, "progress": progress}
     if task == "status":
         _status(folder)
+    elif folder is not None:
+        raise errors.ArgumentError(f"what is {folder}? For the sweep's folder write --out {folder}.")
     elif resume is not None:
         if task is not None or given or out or search or search_with or prepare or dry_run:
             raise errors.ArgumentError(
@@ -80,7 +82,7 @@ def sweep_command(
             "the task is missing; `gnode list` shows them, e.g. gnode sweep flipflop-square --lr 1e-3,1e-2."
         )
     elif dry_run:
-        _dry_run(Grid.over(task, _names(search), _settings(search_with), **read_axes(given)))
+        _dry_run(Grid.over(task, _names(search), _settings(search_with), **read_axes(given)), engine, workers)
     else:
         how |= {"search": _names(search), "search_with": _settings(search_with), "prepare": prepare}
         target = out or Path("runs") / f"{Path(task).stem}-sweep"
@@ -137,8 +139,8 @@ def _guarded(work: Any, folder: Path, more: str = "") -> tuple[Sweep, float]:
         raise typer.Exit(130) from None
 
 
-def _dry_run(grid: Grid) -> None:
-    cost = plan(grid)
+def _dry_run(grid: Grid, engine: str, workers: int | None) -> None:
+    cost = plan(grid, engine, workers)
     console.print(
         f"{cost['members']} members in {cost['groups']} groups, {cost['compilations']} compilations, "
         f"{cost['updates']:,} updates; "

@@ -24,7 +24,7 @@ SigmaB = Annotated[float, typer.Option(help="Scale of the biases.")]
 AspectRatio = Annotated[float, typer.Option(help="Hidden width over state size, H / N.")]
 Final = Annotated[str, typer.Option(help="Activation after the last layer.")]
 ActivateState = Annotated[bool, typer.Option(help="Send h through phi before the first weights.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything drawn.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything drawn.", min=0)]
 Out = Annotated[Path | None, typer.Option(help="Write the figure to this file name, without its ending.")]
 
 
@@ -92,7 +92,7 @@ def curve(
     aspect: AspectRatio = 1.0,
     final: Final = "identity",
     max_sigma_b: Annotated[float, typer.Option(help="Largest bias scale.")] = 2.0,
-    points: Annotated[int, typer.Option(help="Bias scales from 0 to the largest.")] = 21,
+    points: Annotated[int, typer.Option(help="Bias scales from 0 to the largest.", min=1)] = 21,
     out: Out = None,
 ) -> None:
     """Critical curves in the plane of biases and weights (the paper's figure of critical depth)."""

@@ -27,14 +27,14 @@ def train_command(
     Example: gnode train flipflop-square --model gnode --state 2 --widths 316x316 --lr 1e-3 --epochs 200
     """
     if resume is not None:
-        if task is not None or given:
+        if task is not None or given or out:
             raise errors.ArgumentError("--resume takes all settings from the run's folder; give it alone.")
         _use_cores(store.cores_of(resume))
         tell(guarded(lambda: train.resume(resume, progress=progress), resume))
         return
     if task is None:
         raise errors.ArgumentError("the task is missing; `gnode list` shows them, e.g. gnode train flipflop-square.")
-    values = {name: spec.read(name, text.replace(",", "x")) for name, text in given.items()}
+    values = {name: spec.read_one(name, text) for name, text in given.items()}
     _use_cores(values.get("cores", 1))
     settings = spec.with_defaults(task, values)
     made = spec.make_task(task, settings)

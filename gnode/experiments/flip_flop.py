@@ -150,7 +150,7 @@ def slow_set(run: Run) -> analysis.Attractor | None:
     """The slow set that a network's trials settle on, None if hardly any state does."""
     states = np.asarray(run.states, dtype=np.float64)
     settled = analysis.slow_states(run.net, states.reshape(-1, states.shape[-1])[::3], dt=run.dt)
-    return analysis.attractor(run.net, settled, dt=run.dt) if len(settled) >= 20 else None
+    return analysis.attractor(run.net, settled, dt=run.dt) if len(settled) >= analysis.FEWEST_SLOW_STATES else None
 
 
 def flow_figure(run: Run, trained: Trained, show_points: bool = True) -> tuple[Any, analysis.FixedPoints]:

@@ -117,8 +117,13 @@ class NeuralCDE(eqx.Module):
         assert solution.ys is not None
         return jnp.where(solution.result == diffrax.RESULTS.successful, solution.ys, jnp.nan)
 
-    def batch(self, xs: Float[Array, "trials time inputs"], dt: Array | None = None) -> Trajectory:
-        """States and outputs at every bin of every trial. `dt` changes nothing: the pace does not matter."""
+    def batch(
+        self, xs: Float[Array, "trials time inputs"], dt: Array | None = None, gradient_only: bool = False
+    ) -> Trajectory:
+        """States and outputs at every bin of every trial. `dt` changes nothing: the pace does not matter.
+
+        Nor does `gradient_only`, which a `Network` takes too: there is one way to compute them.
+        """
         states = jax.vmap(self.states)(xs)
         return Trajectory(jax.vmap(jax.vmap(self.readout))(states), states)
 

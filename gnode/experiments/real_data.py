@@ -16,6 +16,7 @@ import numpy as np
 from gnode import plots
 from gnode.experiments import choice
 from gnode.experiments.artefact import Check, Number, SweepPlan, Trained
+from gnode.init import SMALL_BIAS_STD
 from gnode.tasks.datasets import speech
 from gnode.train import Sweep, growing
 
@@ -23,6 +24,8 @@ MODELS = ["mgru", "gru", "lstm", "lem", "node", "gnode"]
 FEW = ["lem", "node", "gnode"]
 """At smoke scale."""
 SIZES = (32, 100, 316)
+DROPPED = (0.3, 0.5, 0.7)
+"""Shares of bins that are missing in the three data sets of letters."""
 CRITICAL, EULER = "critical", "lem-euler"
 """Endings of the names of two extra sweeps: nODE and gnODE with critical initialisation; LEM by forward Euler."""
 
@@ -32,7 +35,7 @@ SEARCH: dict[str, dict[str, Any]] = {
     "paper": {"lr": [1e-4, 1e-3, 1e-2], "weight_decay": [1e-3, 1e-2, 1e-1], "seed": [0, 1, 2, 3, 4]},
 }
 SEARCHED = {"smoke": (), "reduced": (), "paper": ("lr", "weight_decay")}
-BIAS = {"bias_std": 1e-3}
+BIAS = {"bias_std": SMALL_BIAS_STD}
 """Appendix H: biases start with a variance of 1e-6."""
 
 SHORTER: dict[str, dict[str, Any]] = {
@@ -115,8 +118,35 @@ def score(
     return np.array(values, float), best["setting"] | {"state": best["state"], "init": best["init"]}
 
 
+def letters(trained: Trained, model: str, ways: Sequence[str] = ("", CRITICAL)) -> dict[float, np.ndarray]:
+    """Test accuracies on letters for each share dropped, all with the setting that is best on the first.
+
+    `ways`: which of the sweeps with and without critical initialisation may provide it.
+    """
+    wanted = "lem" if model == EULER else model
+    ways = [f"-{EULER}"] if model == EULER else [f"-{way}" if way else "" for way in ways]
+    firsts = [way for way in ways if _has(trained.sweeps.get(f"characters-30{way}"), wanted)]
+    if not firsts:
+        return {}
+    scored = {way: choice.best_setting([trained[f"characters-30{way}"]], model=wanted) for way in firsts}
+    way = min(scored, key=lambda way: np.mean(scored[way]["validation"]))  # type: ignore[index]
+    best = scored[way]
+    assert best is not None
+    found = {}
+    for dropped in DROPPED:
+        sweep = trained.sweeps.get(f"characters-{100 * dropped:.0f}{way}")
+        chosen = [] if sweep is None else choice.members(sweep, **best["setting"] | {"model": wanted})
+        if sweep is not None and chosen:
+            found[dropped] = np.array([sweep.result(index)["test"]["accuracy"] for index in chosen])
+    return found
+
+
+def _has(sweep: Sweep | None, model: str) -> bool:
+    return sweep is not None and any(own["model"] == model for own in sweep.members)
+
+
 def _with(sweeps: Iterable[Sweep], model: str) -> list[Sweep]:
-    return [sweep for sweep in sweeps if any(own["model"] == model for own in sweep.members)]
+    return [sweep for sweep in sweeps if _has(sweep, model)]
 
 
 def number(label: str, values: np.ndarray, published: tuple[float, float] | None) -> Number:

@@ -31,13 +31,10 @@ def write(
     seconds: float,
 ) -> Path:
     """Writes the files of an artefact that the command `words` made; returns the JSON file."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise errors.StoreError(f"cannot write to {out} ({problem}).") from problem
-    files = []
-    for panel, figure in made.figures.items():
-        files += plots.save(figure, out / f"{of.name}-{panel}", ("png", "pdf"))
+    with store.writing(out):
+        files = []
+        for panel, figure in made.figures.items():
+            files += plots.save(figure, out / f"{of.name}-{panel}", ("png", "pdf"))
     environment = store.environment()
     content = {
         "name": of.name,

@@ -60,3 +60,15 @@ def make(name: str, **options: Any) -> Task:
     for option in options:
         errors.one_of(f"an option of task {name}", option, sorted(known))
     return maker(**options)
+
+
+def new_trials(task: Task, count: int, **changes: Any) -> Trials:
+    """Trials of a named task that are not among its own: drawn with another key, and with other options if wanted.
+
+    >>> new_trials(make("flipflop-square", trials=3, validation=2), 5, span=(2.0, 4.0)).inputs.shape[0]
+    5
+    """
+    if task.options is None:
+        raise errors.ArgumentError(f"task {task.name} was not drawn at random, so there are no new trials of it.")
+    another = 2 if task.options["key"] == 1 else 1
+    return make(task.name, **task.options | {"trials": 1, "validation": count, "key": another} | changes).validation

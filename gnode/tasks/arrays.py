@@ -20,7 +20,7 @@ ARRAY_NAMES = ("inputs", "targets", "times", "dt", "mask", "lengths")
 
 def arrays(
     inputs: Any,
-    targets: Any,
+    targets: Any = None,
     dt: Any = None,
     *,
     times: Any = None,
@@ -41,7 +41,8 @@ def arrays(
 
     **Arguments:**
 
-    - `inputs`: trials x time x channels. NaN is a missing value, which needs `fill`.
+    - `inputs`: trials x time x channels. NaN is a missing value, which needs `fill`. Or a `Series`, for trials of unequal
+      lengths: it has times and targets or labels of its own.
     - `targets`: trials x time x outputs, or one class per trial. `dt`, `mask`, `lengths` as in `Trials`.
     - `times` of the samples in seconds, trials x time, for samples that are not equally far apart. With `dt` (one number)
       they are laid on regular bins of that length, each from its trial's first sample; without it each sample is a bin that
@@ -57,13 +58,22 @@ def arrays(
     >>> arrays(np.zeros((20, 5, 2)), np.zeros((20, 5, 1)), 0.1, validation=0.25).train.inputs.shape
     (15, 5, 2)
     """
-    inputs, targets = np.asarray(inputs), np.asarray(targets)
+    if isinstance(inputs, Series):
+        if any(given is not None for given in (targets, times, mask, lengths)):
+            raise errors.ArgumentError("a Series brings its own targets, times, mask and lengths; leave these out.")
+        series, times, classes = inputs, inputs.times, classes or inputs.label_names or None
+        targets = inputs.targets if inputs.labels is None else np.asarray(inputs.labels)
+    elif times is not None:
+        series = _series(np.asarray(inputs), np.asarray(targets), np.asarray(times), mask, lengths)
+    if targets is None:
+        raise errors.ArgumentError("targets are missing: pass what the outputs should be, or a class per trial.")
+    targets = np.asarray(targets)
     is_class = np.issubdtype(targets.dtype, np.integer)
     if times is not None:
-        series = _series(inputs, targets, np.asarray(times), mask, lengths)
         inputs, targets, dt, mask, lengths = _bins(series, targets, dt)
     elif dt is None:
         raise errors.ArgumentError("dt is missing: pass the length of a bin in seconds, or times.")
+    inputs = np.asarray(inputs)
     if inputs.ndim != 3 or 0 in inputs.shape:
         raise errors.ArgumentError(
             f"inputs has shape {inputs.shape}, but must be (trials, time, inputs), none of them 0."
@@ -100,6 +110,14 @@ def _series(inputs: np.ndarray, targets: np.ndarray, times: np.ndarray, mask: An
             f"times has shape {times.shape}, but must be (trials, time) like inputs {inputs.shape}."
         )
     count = np.sum(np.isfinite(times), axis=1) if lengths is None else np.asarray(lengths)
+    if count.shape != inputs.shape[:1]:
+        raise errors.ArgumentError(
+            f"lengths has shape {count.shape}, but must hold one number per trial ({len(inputs)})."
+        )
+    if mask is not None and np.shape(mask) != inputs.shape[:2]:
+        raise errors.ArgumentError(
+            f"mask has shape {np.shape(mask)}, but must be (trials, time) like inputs {inputs.shape}."
+        )
     real = np.arange(inputs.shape[1]) < count[:, None]
     others: dict[str, Any] = {}
     if np.issubdtype(targets.dtype, np.integer):
@@ -126,7 +144,7 @@ def _bins(series: Series, targets: np.ndarray, dt: Any) -> tuple[np.ndarray, np.
     else:
         if np.ndim(dt):
             raise errors.ArgumentError("dt must be one number where times are given.")
-        grid = series.on_grid(dt)
+        grid = series.on_grid(errors.positive("dt", dt))
         lasts = np.where(np.arange(grid.values.shape[1]) < grid.lengths[:, None], np.float32(dt), np.float32(0))
         lasts = float(dt) if np.all(lasts > 0) else lasts  # a bin of length 0 is padding: nothing happens in it
     return grid.values, targets if grid.targets is None else grid.targets, lasts, grid.target_mask, grid.lengths

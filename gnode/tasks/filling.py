@@ -24,11 +24,10 @@ UNKNOWN = 0.0
 
 
 class Fill(NamedTuple):
-    """A way to fill: its function, whether a filled value depends on nothing later than itself, and a sentence."""
+    """A way to fill: its function, and whether a filled value depends on nothing later than itself."""
 
     function: Callable[[np.ndarray], np.ndarray]
     causal: bool
-    sentence: str
 
 
 def hold(values: Float[np.ndarray, "trials bins channels"]) -> Float[np.ndarray, "trials bins channels"]:
@@ -110,9 +109,9 @@ def _last_seen(observed: Bool[np.ndarray, "trials bins channels"]) -> Int[np.nda
 
 
 FILLS: dict[str, Fill] = {
-    "hold": Fill(hold, True, "the last value observed, 0 before the first; causal"),
-    "linear": Fill(linear, False, "the line between neighbours; looks ahead"),
-    "natural": Fill(natural, False, "the natural cubic spline, as in the paper; looks ahead"),
+    "hold": Fill(hold, causal=True),
+    "linear": Fill(linear, causal=False),
+    "natural": Fill(natural, causal=False),
 }
 """Every way to fill missing values, by name."""
 

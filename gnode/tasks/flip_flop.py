@@ -122,6 +122,8 @@ def flip_flop(
 
 
 def _checked_span(span: tuple[float, float]) -> tuple[float, float]:
+    if np.shape(span) != (2,):
+        raise errors.ArgumentError(f"span is {span!r}, but must be two numbers: the smallest and the largest pulse.")
     lowest, highest = (errors.not_negative("span", value) for value in span)
     if lowest > highest:
         raise errors.ArgumentError(f"span is {span!r}, but its first number must not be above its second.")

@@ -52,7 +52,7 @@ def first_bins(batch: Batch, bins: int) -> Batch:
 
 
 class Losses(NamedTuple):
-    """`loss` is the data's; `activity` the mean square of the states, for a penalty on it."""
+    """`loss` is the data's; `activity` the mean square of the states while trials last, for a penalty on it."""
 
     loss: Float[Array, ""]
     activity: Float[Array, ""]
@@ -68,7 +68,9 @@ def losses(net: Network, batch: Batch, kind: str, when: str) -> Losses:
     counts, error = counting_bins(batch, when), errors_by_bin(outputs, batch, kind)
     # A bin that does not count may hold anything, infinity included, so it is left out rather than multiplied by zero.
     total = jnp.sum(jnp.where(counts > 0, error * counts, 0.0))
-    return Losses(total / jnp.maximum(jnp.sum(counts), 1e-9), jnp.mean(states**2))
+    real = real_bins(batch)
+    activity = jnp.sum(jnp.where(real > 0, jnp.mean(states**2, axis=-1) * real, 0.0))
+    return Losses(total / jnp.maximum(jnp.sum(counts), 1e-9), activity / jnp.maximum(jnp.sum(real), 1e-9))
 
 
 def errors_by_bin(outputs: Float[Array, "trials time outputs"], batch: Batch, kind: str) -> Float[Array, "trials time"]:
@@ -81,8 +83,12 @@ def errors_by_bin(outputs: Float[Array, "trials time outputs"], batch: Batch, ki
 
 def counting_bins(batch: Batch, when: str) -> Float[Array, "trials time"]:
     """The weight of every bin in the loss."""
-    bins = jnp.arange(batch.inputs.shape[1])
-    counts = batch.mask * (bins < batch.lengths[:, None])
     if when == "last":
-        counts = (bins == batch.lengths[:, None] - 1).astype(batch.mask.dtype)
-    return counts * batch.weight[:, None]
+        last = jnp.arange(batch.inputs.shape[1]) == batch.lengths[:, None] - 1
+        return last * batch.weight[:, None]
+    return batch.mask * real_bins(batch)
+
+
+def real_bins(batch: Batch) -> Float[Array, "trials time"]:
+    """The trial's weight in every bin up to its end, 0 after it."""
+    return (jnp.arange(batch.inputs.shape[1]) < batch.lengths[:, None]) * batch.weight[:, None]

@@ -16,7 +16,7 @@ def is_wanted(choice: bool | None) -> bool:
 
 
 @contextmanager
-def bar(total: int, done: int, what: str, show: bool, unit: str = "epoch") -> Iterator[Callable[[int, str], None]]:
+def bar(total: int, done: int, what: str, show: bool) -> Iterator[Callable[[int, str], None]]:
     """A bar with a count, a text and the time left. Yields a function that sets (done, text)."""
     if not show:
         yield lambda done, text: None
@@ -24,7 +24,7 @@ def bar(total: int, done: int, what: str, show: bool, unit: str = "epoch") -> It
     columns = (
         progress.TextColumn("{task.description}"),
         progress.BarColumn(bar_width=14),
-        progress.TextColumn(f"{unit} {{task.completed}}/{{task.total}}"),
+        progress.TextColumn("epoch {task.completed}/{task.total}"),
         progress.TextColumn("[cyan]{task.fields[text]}"),
         progress.TimeElapsedColumn(),
         progress.TextColumn("left"),

@@ -16,22 +16,15 @@ from gnode.train.evaluation import Evaluation, evaluate
 from gnode.train.settings import Settings
 from gnode.train.store import Curves
 
-STATUSES = {
-    "finished": "all epochs done",
-    "stopped": "no better validation loss for as long as patience allows",
-    "diverged": "the loss stopped making sense",
-    "interrupted": "not finished; it can be resumed",
-}
-
 
 @dataclasses.dataclass
 class Run:
     """A trained network and how it got there.
 
     `net` has the best validation loss of the run, `best_loss`, reached in epoch `best_epoch`. `curves` holds the training
-    loss, the validation loss and the gradient norm of every epoch. `status` is one of `STATUSES`; `diverged_at` is the
-    update at which a diverged run did, else None; `epochs_done` tells how far it came. `test` holds the scores on the
-    task's test trials, if it has any.
+    loss, the validation loss and the gradient norm of every epoch. `status` is "finished", "stopped" (by `patience`),
+    "diverged" (at update `diverged_at`, else None) or "interrupted" (it can be resumed); `epochs_done` tells how far it
+    came. `test` holds the scores on the task's test trials, if it has any.
     """
 
     net: Network
@@ -109,6 +102,10 @@ def load(folder: str | Path, *, like: Network | None = None, task: Task | None =
     if not (folder / store.CONFIG).exists():
         raise errors.StoreError(f"{folder} holds no run (no {store.CONFIG} in it).")
     config = store.read_json(folder / store.CONFIG)
+    if not isinstance(config, dict) or "network" not in config:
+        raise errors.StoreError(
+            f"{folder / store.CONFIG} is not a run's; pass the folder of a run, such as runs/square."
+        )
     net = store.load_weights(folder, structure.rebuild(config["network"]) if like is None else like)
     ended = store.read_json(folder / store.RESULT) if (folder / store.RESULT).exists() else None
     curves = _read_curves(folder)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import jax
 
 from gnode import errors, tasks
-from gnode.init import INITIALISERS
+from gnode.init import INITIALISERS, SMALL_BIAS_STD
 from gnode.models import CELL_OPTIONS, build
 from gnode.network import INITIAL_STATES, Network
 from gnode.solve import ADJOINTS, INTERPOLATIONS, KERNELS, MEMORIES, METHODS, PRODUCTS
@@ -56,7 +56,9 @@ OPTIONS: dict[str, Option] = {
     "bins": Option("task", int, "Bins in a trial."),
     "dt": Option("task", float, "Length of a bin in seconds."),
     "span": Option("task", _numbers, "Range of the pulses' size, as low:high.", "0.5:1"),
-    "start": Option("task", _numbers, "Target before the first pulse, as a:b:...", "2:0"),
+    "start": Option(
+        "task", _numbers, "Target before the first pulse, or where the noise starts (ou), as a:b:...", "2:0"
+    ),
     "reading": Option("task", str, "Details by the paper's 'text' or its public 'code'."),
     "data_seed": Option("task", int, "Seed of the data."),
     "channels": Option("task", int, "Channels of the noise to fit (ou)."),
@@ -129,7 +131,7 @@ TASK_DEFAULTS["ou"] = {
     "tau": 1.0,
     "initial": "affine",
     "init": "glorot_normal",
-    "bias_std": 1e-3,
+    "bias_std": SMALL_BIAS_STD,
     "epochs": 2000,
     "batch_size": 1,
 }
@@ -146,7 +148,7 @@ TASK_DEFAULTS |= {
         "epochs": 300,
     },
 }
-"""Appendix G; tau is the length of a bin."""
+"""Appendix H; tau is the length of a bin."""
 
 TWO_BIT_DEFAULTS = {"state": 2, "widths": (316, 316), "tau": 0.01, "initial": "affine"}
 """What the paper uses: three bits with a fixed initial state, two bits with a learned one."""
@@ -161,6 +163,25 @@ class Realised(NamedTuple):
     task: Task
     settings: Settings
     key: Key
+
+
+def read_one(name: str, text: str) -> Any:
+    """The value of a setting of one run: a text with commas would be several, which is a sweep's."""
+    if "," in text and OPTIONS[name].read is not _widths:
+        raise errors.ArgumentError(
+            f"{name} is {text!r}, several values; train them with gnode sweep, or write the parts of one value with colons."
+        )
+    return read(name, text.replace(",", "x"))
+
+
+def write(name: str, value: Any) -> Any:
+    """A value as `read` takes it; numbers and words as they are."""
+    if not isinstance(value, tuple):
+        return value
+    if OPTIONS[name].read is _schedule:
+        return "+".join(f"{bins}@{epochs}" for bins, epochs in value)
+    words = [part if isinstance(part, str) else f"{part:g}" for part in value]
+    return ("x" if OPTIONS[name].read is _widths else ":").join(words)
 
 
 def read(name: str, text: str) -> Any:

@@ -19,6 +19,8 @@ import platform
 import shutil
 import subprocess
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -164,6 +166,16 @@ def cores_of(folder: Path) -> int:
         return 1
 
 
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Makes the folder; if that, or what is then written, can not be done, the reason is one sentence."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as problem:
+        raise errors.StoreError(f"cannot write to {folder} ({problem}).") from problem
+
+
 def create(folder: Path, config: dict[str, Any], initial: Network) -> None:
     """Starts a run folder. One that already holds a run is left alone."""
     if (folder / CONFIG).exists():
@@ -172,12 +184,9 @@ def create(folder: Path, config: dict[str, Any], initial: Network) -> None:
         )
     if folder.exists() and not folder.is_dir():
         raise errors.StoreError(f"{folder} is a file, but a run needs a folder.")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with writing(folder):
         write_arrays(folder / WEIGHTS, structure.to_arrays(initial))
         write_json(folder / CONFIG, config)
-    except OSError as problem:
-        raise errors.StoreError(f"cannot write to {folder} ({problem}).") from problem
 
 
 def save(folder: Path, state: TrainState, best: Network, curves: Curves, epoch: int, seconds: float) -> None:

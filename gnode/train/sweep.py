@@ -53,9 +53,8 @@ def sweep(
         raise errors.StoreError(
             f"{folder} already holds a sweep; choose another folder, or go on with --resume {folder}."
         )
-    errors.one_of("engine", engine, engines.ENGINES)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    _check_engine(engine, address, workers)
+    with store.writing(folder):
         store.write_json(
             folder / SPEC,
             {
@@ -67,8 +66,6 @@ def sweep(
                 **store.environment(),
             },
         )
-    except OSError as problem:
-        raise errors.StoreError(f"cannot write to {folder} ({problem}).") from problem
     if prepare:
         return Sweep(folder)
     return resume_sweep(folder, engine=engine, address=address, workers=workers, progress=progress)
@@ -87,7 +84,7 @@ def resume_sweep(
 
     With `part` only those of that part: other processes, on this machine or on others that see the folder, train the rest.
     """
-    errors.one_of("engine", engine, engines.ENGINES)
+    _check_engine(engine, address, workers)
     found = Sweep(folder)
     with locked(found.folder, part):
         if part is None:
@@ -102,6 +99,19 @@ def resume_sweep(
         if part is None:
             shutil.rmtree(found.folder / engines.GROUPS, ignore_errors=True)
     return found
+
+
+def _chosen(engine: str) -> str:
+    """The engine, or the one that "auto" stands for here."""
+    return engine if engine != "auto" else "threads" if jax.default_backend() == "cpu" else "one_program"
+
+
+def _check_engine(engine: str, address: str | None, workers: int | None) -> None:
+    errors.one_of("engine", engine, engines.ENGINES)
+    if workers is not None:
+        errors.whole("workers", workers)
+    if address is not None and engine != "ray":
+        raise errors.ArgumentError(f"address is that of a Ray cluster, but engine is {engine!r}; use engine 'ray'.")
 
 
 def _train(
@@ -121,16 +131,15 @@ def _train(
     epochs = before + sum(_epochs(found.members[index]) for index in todo)
     number = found.number(part)
     name = f"sweep of {number}" if part is None else f"part {part.number}/{part.of}: {number}"
-    with progress.bar(epochs, before, name, progress.is_wanted(show), unit="epoch") as update:
+    with progress.bar(epochs, before, name, progress.is_wanted(show)) as update:
         record = _Recorder(found, update, before, len(done), number, keeps_table=part is None)
-        if engine == "auto":
-            engine = "threads" if jax.default_backend() == "cpu" else "one_program"
+        engine = _chosen(engine)
         if engine == "threads":
             engines.train_in_threads(grid, todo, tasks, record.deliver, record.tick, workers)
         elif engine == "one_program":
             engines.train_as_one(grid, todo, tasks, record.deliver, record.tick, folder)
         else:
-            engines.train_on_ray(grid, todo, tasks, record.deliver, record.tick, address)
+            engines.train_on_ray(grid, todo, record.deliver, record.tick, address)
 
 
 class _Recorder:
@@ -192,8 +201,10 @@ def check(grid: Grid, tasks: TaskCache) -> list[int]:
     return [engines.member_bytes(group, tasks(group.settings)) for group in grid.groups]
 
 
-def plan(grid: Grid) -> dict[str, Any]:
+def plan(grid: Grid, engine: str = "auto", workers: int | None = None) -> dict[str, Any]:
     """What a sweep will cost: members, groups, compilations, updates, and memory at a time on this machine."""
+    _check_engine(engine, None, workers)
+    engine = _chosen(engine)
     tasks = TaskCache(grid.task)
     members, search = grid.members, grid.chooser()
     every = range(len(members))
@@ -201,18 +212,18 @@ def plan(grid: Grid) -> dict[str, Any]:
     def sum_over(cost: Callable[[int], int]) -> int:
         return sum(map(cost, every)) if search is None else search.cost(every, cost)
 
-    on_cpu = jax.default_backend() == "cpu"
+    one_by_one = engine != "one_program"
     at_a_time, compilations = [], 0
     for group, bytes_of_one in zip(grid.groups, check(grid, tasks)):
         rounds = [len(group.members)] if search is None else search.rounds(group.members)
         largest = max(rounds)
-        if on_cpu:
-            together = min(engines.workers_by_default(), largest)
+        if one_by_one:
+            together = min(workers or engines.workers_by_default(), largest)
         else:
             together = engines.chunk_size(group, tasks(group.settings), largest)
         at_a_time.append(together * bytes_of_one)
         shapes = (
-            1 if on_cpu else len({size for size in rounds if size})
+            1 if one_by_one else len({size for size in rounds if size})
         )  # an accelerator takes the members as one array
         compilations += shapes * len(group.settings.get("schedule") or (1,))
     return {
@@ -221,7 +232,7 @@ def plan(grid: Grid) -> dict[str, Any]:
         "compilations": compilations,
         "updates": sum_over(lambda index: _updates(members[index], tasks(members[index]))),
         "memory_bytes": max(at_a_time),
-        "engine": "threads" if on_cpu else "one_program",
+        "engine": engine,
     }
 
 

@@ -37,6 +37,8 @@ class Sweep:
         if not (self.folder / SPEC).exists():
             raise errors.StoreError(f"{self.folder} holds no sweep (no {SPEC} in it).")
         stored = store.read_json(self.folder / SPEC)
+        if not isinstance(stored, dict) or not {"task", "axes"} <= stored.keys():
+            raise errors.StoreError(f"{self.folder / SPEC} is not a sweep's; pass the folder of a sweep.")
         axes = {name: tuple(_as_value(value) for value in values) for name, values in stored["axes"].items()}
         tried = {name: _as_value(value) for name, value in stored.get("search_with", {}).items()}
         self.grid = Grid(stored["task"], axes, tuple(stored.get("search", ())), tried)
@@ -82,7 +84,7 @@ class Sweep:
         for index in self.done():
             settings, result = self.members[index], self.result(index)
             row = {"member": index, "task": self.grid.task}
-            row |= {name: _as_text(settings.get(name)) for name in names}
+            row |= {name: spec.write(name, settings.get(name)) for name in names}
             tested = {f"test_{name}": value for name, value in (result.get("test") or {}).items()}
             counts = {} if self.search is None else {COUNTS: index in counting}
             found.append(row | {name: result[name] for name in OUTCOMES} | tested | counts)
@@ -196,18 +198,6 @@ def _over_seeds(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
         }
         found.setdefault(json.dumps(same, sort_keys=True), []).append(row)
     return found
-
-
-def _as_text(value: Any) -> Any:
-    """A value for a table's cell: tuples as the command line writes them."""
-    if isinstance(value, tuple):
-        nested = value and isinstance(value[0], tuple)
-        return (
-            "+".join(f"{bins}@{epochs}" for bins, epochs in value)
-            if nested
-            else "x".join(f"{part:g}" for part in value)
-        )
-    return value
 
 
 def _as_value(value: Any) -> Any:

@@ -42,6 +42,8 @@ def test_three_uncoupled_bistable_units_have_27_points_of_which_8_are_stable():
     cell = systems.rnn_with(systems.BISTABLE_GAIN * np.eye(3))
     found = fixed_points(cell, box_starts([-1.5] * 3, [1.5] * 3, 2000, key=1), dt=0.5)
     assert len(found) == 27
+    with pytest.raises(errors.ArgumentError, match="Did you mean 'stable'"):
+        found.select(kind="stabel")
     stable = found.select(kind="stable")
     expected = np.array(sorted(itertools.product([-systems.BISTABLE_POINT, systems.BISTABLE_POINT], repeat=3)))
     np.testing.assert_allclose(stable.points, expected, atol=1e-6)

@@ -13,6 +13,7 @@ from gnode import errors, tasks, train
 from gnode.experiments.baselines import resume_neural_cde, train_neural_cde
 from gnode.experiments.neural_cde import natural_spline, neural_cde, solver_errors, with_method
 from gnode.tasks import Task, Trials
+from gnode.train.loss import losses, to_device
 
 
 def smooth(bins, channels, seed=0):
@@ -126,6 +127,16 @@ def circles():
 
 
 SMALL = {"state": 6, "widths": (12,), "epochs": 12, "lr": 1e-2, "batch_size": 16}
+
+
+def test_training_takes_it_for_a_network(circles):
+    """The loss that `train_neural_cde` makes small is that of any network: it asks all of them in the same way."""
+    net = neural_cde(3, 2, state=4, widths=(8,), key=0)
+    loss, activity = losses(net, to_device(circles.validation), "cross_entropy", "last")
+    outputs = net.batch(jnp.asarray(circles.validation.inputs)).outputs[:, -1]
+    expected = -jax.nn.log_softmax(outputs)[jnp.arange(len(outputs)), circles.validation.targets].mean()
+    np.testing.assert_allclose(loss, expected, rtol=1e-5)
+    assert activity > 0
 
 
 @pytest.mark.slow

@@ -96,6 +96,20 @@ def test_letters_keep_the_setting_that_is_best_on_30_percent():
     assert [check.holds for check in made.checks] == [True, False, None]
 
 
+def test_critical_letters_keep_that_setting_too():
+    worse_elsewhere = [(own, 0.3 - loss, test) for own, loss, test in runs({"gnode": 0.7}, "accuracy")]
+    sweeps = {
+        "characters-30": HandMade("a", runs({"gnode": 0.9}, "accuracy")),
+        "characters-50": HandMade("b", worse_elsewhere),
+        "characters-30-critical": HandMade("c", runs({"gnode": 0.95}, "accuracy")),
+        "characters-50-critical": HandMade("d", runs({"gnode": 0.8}, "accuracy")),
+    }
+    made = table_critical.analyse(Trained("paper", sweeps))
+    ours = {number.name: number.ours for number in made.numbers}
+    assert ours["gnODE, not critical, 50% dropped: test accuracy"] == pytest.approx(0.7)
+    assert ours["gnODE, critical, 50% dropped: test accuracy"] == pytest.approx(0.8)
+
+
 def test_speech_tables():
     by_tau = []
     for bins, scores in (

@@ -5,9 +5,10 @@ import pytest
 
 from gnode import tasks
 from gnode.errors import ArgumentError
-from gnode.tasks import arrays
+from gnode.tasks import Series, arrays
 
 X, Y = np.random.default_rng(0).normal(size=(20, 5, 2)), np.random.default_rng(1).normal(size=(20, 5, 1))
+T = np.tile(0.1 * np.arange(5), (20, 1))
 
 
 def test_every_trial_lands_in_one_part():
@@ -53,12 +54,35 @@ def test_a_file_of_arrays(tmp_path):
         (lambda: arrays(X, Y, 0.1, mask=np.ones(5)), "mask has shape"),
         (lambda: arrays(X, Y, 0.1, lengths=np.full(20, 6)), "lengths must hold"),
         (lambda: arrays(X, np.arange(20), 0.1, outputs=3), "classes must be from 0 to 2"),
+        (lambda: arrays(X, Y, times=T, lengths=[5]), "lengths has shape"),
+        (lambda: arrays(X, Y, times=T, mask=np.ones(5)), "mask has shape"),
+        (lambda: arrays(X, Y, 0.0, times=T), "dt is 0.0"),
+        (lambda: arrays(X, dt=0.1), "targets are missing"),
+        (lambda: arrays(Series.of(list(X)), dt=1.0), "targets are missing"),
+        (lambda: arrays(Series.of(list(X), labels=[0] * 20), Y), "leave these out"),
         (lambda: tasks.make("nowhere.npz"), "does not exist"),
     ],
 )
 def test_bad_arrays(action, word):
     with pytest.raises(ArgumentError, match=word):
         action()
+
+
+def test_lists_of_trials_of_unequal_lengths():
+    lengths = [3, 5, 2, 4]
+    trials = [X[i, :n] for i, n in enumerate(lengths)]
+    outcomes = [Y[i, :n] for i, n in enumerate(lengths)]
+    task = arrays(
+        Series.of(trials, times=[0.1 * np.arange(n) for n in lengths], targets=outcomes), dt=0.1, validation=0.25
+    )
+    padded_times = np.where(np.arange(5) < np.array(lengths)[:, None], 0.1 * np.arange(5), np.nan)
+    same = arrays(X[:4], Y[:4], 0.1, times=padded_times, validation=0.25)
+    for mine, other in ((task.train, same.train), (task.validation, same.validation)):
+        np.testing.assert_array_equal(mine.lengths, other.lengths)
+        np.testing.assert_array_equal(mine.inputs, other.inputs)
+        np.testing.assert_array_equal(mine.targets * mine.mask[..., None], other.targets * other.mask[..., None])
+    named = arrays(Series.of(trials, labels=[0, 1, 0, 1], label_names=("a", "b")), dt=1.0, fill="hold", validation=0.5)
+    assert (named.loss, named.classes, named.outputs) == ("cross_entropy", ("a", "b"), 2)
 
 
 def test_broken_files(tmp_path):

@@ -181,3 +181,16 @@ def test_unknown_names_are_answered_with_the_nearest():
         tasks.make("flipflop-rings")
     with pytest.raises(ArgumentError, match="Did you mean 'trials'"):
         tasks.make("flipflop-ring", trails=5)
+
+
+@pytest.mark.parametrize("key", [0, 1])
+def test_new_trials_are_new(key):
+    task = tasks.make("flipflop-annulus", trials=30, validation=10, bins=40, key=key)
+    fresh = tasks.new_trials(task, 20)
+    own = np.concatenate([task.train.inputs, task.validation.inputs])
+    assert fresh.inputs.shape == (20, 40, 2)
+    assert not any(np.array_equal(one, other) for one in fresh.inputs for other in own)
+    large = tasks.new_trials(task, 20, span=(3.0, 4.0))
+    assert np.linalg.norm(large.inputs, axis=-1).max() > 3
+    with pytest.raises(ArgumentError, match="no new trials"):
+        tasks.new_trials(tasks.arrays(np.ones((4, 3, 1)), np.ones((4, 3, 1)), 0.1, validation=0.25), 5)

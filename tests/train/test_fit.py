@@ -17,7 +17,7 @@ from small import small_net, small_task
 import gnode
 from gnode import fit, load, resume
 from gnode.errors import ArgumentError, GnodeError, StoreError
-from gnode.train import Settings, loop, store
+from gnode.train import Settings, Sweep, loop, store
 from gnode.types import as_key
 
 QUICK = {"epochs": 6, "lr": 1e-2, "batch_size": 8}
@@ -198,6 +198,10 @@ def test_missing_and_foreign_files(tmp_path):
         load(tmp_path / "nowhere")
     with pytest.raises(StoreError, match="holds no run"):
         load(tmp_path)
+    for name, read in (("config.json", load), ("sweep.json", Sweep)):
+        (tmp_path / name).write_text('{"of": "another program"}')
+        with pytest.raises(StoreError, match=rf"{name} is not a"):
+            read(tmp_path)
     fit(small_net(), small_task(), out=tmp_path / "a", epochs=1)
     fit(small_net(state=4), small_task(), out=tmp_path / "b", epochs=1)
     (tmp_path / "a" / "weights.npz").write_bytes((tmp_path / "b" / "weights.npz").read_bytes())

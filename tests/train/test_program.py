@@ -129,6 +129,17 @@ def test_state_penalty_makes_states_smaller():
     assert float(jnp.mean(quiet.states**2)) < 0.5 * float(jnp.mean(plain.states**2))
 
 
+def test_states_count_while_a_trial_lasts_and_not_in_trials_that_only_fill_up():
+    net, task = small_net(), small_task()
+    batch = to_device(task.train)._replace(
+        lengths=jnp.arange(24) % 12 + 1, weight=jnp.where(jnp.arange(24) < 20, 1.0, 0.0)
+    )
+    states = np.asarray(net.batch(batch.inputs, batch.dt).states)
+    real = [states[trial, : trial % 12 + 1] for trial in range(20)]
+    expected = np.mean(np.concatenate(real) ** 2)
+    np.testing.assert_allclose(losses(net, batch, "mse", "every").activity, expected, rtol=1e-5)
+
+
 def test_every_trial_is_used_once_in_an_epoch_whatever_the_batch_size():
     batch = to_device(small_task().train)
     for size in (1, 7, 24):

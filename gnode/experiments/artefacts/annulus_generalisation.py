@@ -22,11 +22,9 @@ TRIALS = 200
 
 def errors_of(run: Run) -> dict[tuple[float, float], float]:
     """The mean squared error on new trials of each range of norms."""
-    assert run.task.options is not None
     found = {}
     for span in PUBLISHED:
-        options = run.task.options | {"span": span, "trials": 1, "validation": TRIALS, "key": 1}
-        trials = tasks.make(run.task.name, **options).validation
+        trials = tasks.new_trials(run.task, TRIALS, span=span)
         found[span] = analysis.trial_error(run.net, trials.inputs, trials.targets, dt=run.dt, span=span).mean_square
     return found
 

@@ -12,12 +12,9 @@ Published, 30 / 50 / 70% dropped: mGRU 0.987, 0.987, 0.983; GRU 0.990, 0.990, 0.
 0.990, 0.991, 0.987; nODE 0.924, 0.807, 0.898; gnODE 0.987, 0.987, 0.986.
 """
 
-import numpy as np
-
-from gnode.experiments import choice, real_data
+from gnode.experiments import real_data
 from gnode.experiments.artefact import Artefact, Check, Outcome, SweepPlan, Trained
 from gnode.experiments.real_data import EULER, MODELS
-from gnode.train import Sweep
 
 PUBLISHED = {
     "mgru": ((0.987, 0.005), (0.987, 0.001), (0.983, 0.002)),
@@ -27,43 +24,18 @@ PUBLISHED = {
     "node": ((0.924, 0.095), (0.807, 0.247), (0.898, 0.089)),
     "gnode": ((0.987, 0.002), (0.987, 0.004), (0.986, 0.003)),
 }
-DROPPED = (0.3, 0.5, 0.7)
 
 
 def plans(scale: str) -> list[SweepPlan]:
-    return [plan for dropped in DROPPED for plan in real_data.characters(dropped, scale)]
-
-
-def accuracies(trained: Trained, model: str) -> dict[float, np.ndarray]:
-    """Test accuracies of each share dropped, all with the setting that is best on the first."""
-    wanted = "lem" if model == EULER else model
-    ways = [f"-{EULER}"] if model == EULER else ["", f"-{real_data.CRITICAL}"]
-    firsts = [way for way in ways if has(trained.sweeps.get(f"characters-30{way}"), wanted)]
-    if not firsts:
-        return {}
-    scored = {way: choice.best_setting([trained[f"characters-30{way}"]], model=wanted) for way in firsts}
-    way = min(scored, key=lambda way: np.mean(scored[way]["validation"]))  # type: ignore[index]
-    best = scored[way]
-    assert best is not None
-    found = {}
-    for dropped in DROPPED:
-        sweep = trained.sweeps.get(f"characters-{100 * dropped:.0f}{way}")
-        chosen = [] if sweep is None else choice.members(sweep, **best["setting"] | {"model": wanted})
-        if sweep is not None and chosen:
-            found[dropped] = np.array([sweep.result(index)["test"]["accuracy"] for index in chosen])
-    return found
-
-
-def has(sweep: Sweep | None, model: str) -> bool:
-    return sweep is not None and any(own["model"] == model for own in sweep.members)
+    return [plan for dropped in real_data.DROPPED for plan in real_data.characters(dropped, scale)]
 
 
 def analyse(trained: Trained) -> Outcome:
     numbers = []
-    means: dict[float, dict[str, float]] = {dropped: {} for dropped in DROPPED}
+    means: dict[float, dict[str, float]] = {dropped: {} for dropped in real_data.DROPPED}
     for model in (*MODELS, EULER):
-        for dropped, values in accuracies(trained, model).items():
-            theirs = PUBLISHED[model][DROPPED.index(dropped)] if model in PUBLISHED else None
+        for dropped, values in real_data.letters(trained, model).items():
+            theirs = PUBLISHED[model][real_data.DROPPED.index(dropped)] if model in PUBLISHED else None
             name = real_data.model_name(model)
             numbers.append(real_data.number(f"{name}, {dropped:.0%} dropped: test accuracy", values, theirs))
             means[dropped][name] = float(values.mean())

@@ -15,9 +15,8 @@ import numpy as np
 
 from gnode.experiments import choice, real_data
 from gnode.experiments.artefact import Artefact, Check, Outcome, SweepPlan, Trained
-from gnode.experiments.real_data import CRITICAL, EULER, SIZES
+from gnode.experiments.real_data import CRITICAL, DROPPED, EULER, SIZES
 
-DROPPED = (0.3, 0.5, 0.7)
 PUBLISHED = {
     "": ((0.984, 0.005), (0.981, 0.003), (0.986, 0.003)),
     CRITICAL: ((0.987, 0.002), (0.987, 0.004), (0.986, 0.005)),
@@ -36,13 +35,10 @@ def plans(scale: str) -> list[SweepPlan]:
 def analyse(trained: Trained) -> Outcome:
     numbers, letters, walker = [], {}, {}
     for way, label in LABELS.items():
-        for place, dropped in enumerate(DROPPED):
-            name = f"characters-{100 * dropped:.0f}"
-            values, _ = real_data.score(trained, name, "gnode", "accuracy", ways=(way,))
-            if values.size:
-                text = f"gnODE, {label}, {dropped:.0%} dropped: test accuracy"
-                numbers.append(real_data.number(text, values, PUBLISHED[way][place]))
-                letters[label, dropped] = float(values.mean())
+        for dropped, values in real_data.letters(trained, "gnode", ways=(way,)).items():
+            text = f"gnODE, {label}, {dropped:.0%} dropped: test accuracy"
+            numbers.append(real_data.number(text, values, PUBLISHED[way][DROPPED.index(dropped)]))
+            letters[label, dropped] = float(values.mean())
         sweeps = trained.some(*(f"walker2d-n{size}" + (f"-{way}" if way else "") for size in SIZES))
         best = choice.best_setting(sweeps, model="gnode")
         if best is not None:

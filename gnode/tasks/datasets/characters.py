@@ -1,4 +1,4 @@
-"""CharacterTrajectories: which of 20 letters a pen wrote (Appendix G of the paper)."""
+"""CharacterTrajectories: which of 20 letters a pen wrote (Appendix H of the paper)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""SpeechCommands: which of ten words was said (Appendix G of the paper)."""
+"""SpeechCommands: which of ten words was said (Appendix H of the paper)."""
 
 from collections.abc import Sequence
 from pathlib import Path

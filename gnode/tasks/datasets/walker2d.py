@@ -1,4 +1,4 @@
-"""Walker2D: predict the next state of a simulated walker from samples with gaps (Appendix G of the paper).
+"""Walker2D: predict the next state of a simulated walker from samples with gaps (Appendix H of the paper).
 
 The windows are those of the ODE-LSTM benchmark, draw for draw: rollouts are shuffled and split by one generator, samples
 are dropped by another, and windows of 64 kept samples are cut every 16.

@@ -147,7 +147,7 @@ def _train_chunk(
         curves.append(np.stack([np.asarray(values, np.float64) for values in metrics]))
         tick(len(chunk))
         if checkpoint:
-            checkpoint.save_if_due(state, curves, epoch)
+            checkpoint.save_if_due(state, curves)
     tick((first.settings.epochs - epoch) * len(chunk))
     seconds = (time.monotonic() - began) / len(chunk)
     for position, (index, problem) in enumerate(zip(chunk, problems)):
@@ -216,7 +216,7 @@ class _Checkpoint:
             len(arrays["curves"]),
         )
 
-    def save_if_due(self, state: PyTree, curves: list[np.ndarray], epoch: int) -> None:
+    def save_if_due(self, state: PyTree, curves: list[np.ndarray]) -> None:
         if time.monotonic() - self._last < CHECKPOINT_SECONDS:
             return
         self._path.parent.mkdir(exist_ok=True)

@@ -23,7 +23,6 @@ RETRIES = -1
 def train_on_ray(
     grid: Grid,
     todo: Sequence[int],
-    tasks: TaskCache,
     deliver: Deliver,
     tick: Tick,
     address: str | None = None,
