@@ -104,7 +104,7 @@ Best settings:
 3, spectral abscissa zero on it; to the tolerances that `docs/analysis.md` gives. {verdict}
 
 ## Pulses that the annulus network was not trained on
-Mean squared error on 200 trials in each range:
+Mean squared error on 200 new trials in each range:
 
 {amplitudes(folder / "annulus")}
 
