@@ -10,9 +10,14 @@ from matplotlib.figure import Figure
 from gnode import errors
 from gnode.plots.style import add_legend, colour, new_figure
 
+ALIKE = 10
+"""Channels of a trial whose ranges differ by no more than this share a scale."""
+
 
 def example_trial(inputs: ArrayLike, outputs: ArrayLike, targets: ArrayLike | None = None, dt: float = 1.0) -> Figure:
     """One trial, a row per channel: input in black, target as a pale band, output in colour.
+
+    Channels of about the same size share one scale, so that an error looks as large as it is.
 
     **Arguments:** `inputs`, `outputs`, `targets`: time x channels; `dt` the length of a bin in seconds.
     """
@@ -23,7 +28,9 @@ def example_trial(inputs: ArrayLike, outputs: ArrayLike, targets: ArrayLike | No
         )
     rows = max(inputs.shape[1], outputs.shape[1])
     time = (np.arange(len(inputs)) + 1) * dt
-    figure, axes = new_figure(5.2, 0.5 + 1.15 * rows, rows, 1, sharex=True)
+    sizes = np.ptp(outputs if targets is None else np.asarray(targets), axis=0)
+    alike = np.max(sizes) <= ALIKE * np.min(sizes)
+    figure, axes = new_figure(5.2, 0.5 + 1.15 * rows, rows, 1, sharex=True, sharey=bool(alike))
     for channel, axis in enumerate(axes):
         if targets is not None and channel < np.shape(targets)[1]:
             axis.step(time, np.asarray(targets)[:, channel], where="mid", color="0.82", lw=4, label="target")
