@@ -56,8 +56,8 @@ the whole grid of the flip-flop task: [results/kernel.md](results/kernel.md).
   along a trajectory, so long ones of networks that expand have the largest.
 - **A CPU's cores**: a sweep trains a member on each. One network splits a batch's trials over `cores`, an explicit and
   recorded choice (`gnode train --cores 2`), because sums are then made in another order; it pays from some fifty trials on.
-- **What the halves of a step share is computed once**: LEM's forward-backward Euler takes its gates from the old state for both
-  halves (`Cell.fields_of_blocks`).
+- **What the halves of a step share is computed once**: LEM's forward-backward Euler takes its gates from the old state for
+  both halves (`Cell.fields_of_blocks`).
 - **Checkpointed memory** for long sequences (`memory="checkpoint"`).
 
 ## What was tried and did not stay
@@ -72,8 +72,8 @@ the whole grid of the flip-flop task: [results/kernel.md](results/kernel.md).
   a CPU each round costs more than the loop for more than two units. Not yet measured on a GPU.
 - On a CPU, the derivative by hand for wide layers with many trials: the plain loop's products fill the cores already.
 - A generic batch gradient for GRU, LSTM and LEM: more processor time than the plain loop at a hundred trials.
-- A kernel for wide layers and other cells that reads its weights block by block in every bin: for five networks of N = 316 not
-  faster than the loop, though it takes a sixth of the chip.
+- A kernel for wide layers and other cells that reads its weights block by block in every bin: for five networks of N = 316
+  not faster than the loop, though it takes a sixth of the chip.
 
 The kernel is written for Pallas' Triton backend, which newer versions of JAX call deprecated. Where it is gone, or does not
 run, training says so and takes the loop. It was measured on an H200 only, and is not chosen on older GPUs."""
