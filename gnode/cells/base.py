@@ -41,9 +41,12 @@ class Cell(eqx.Module):
     ) -> tuple[Array, Callable[[Array], Array]]:
         """dh/dt of the first of `blocks`, and that of the second as a function of where the first one is.
 
-        What the two have in common, such as gates, is computed once, from `h`.
+        Any cell with `blocks` has these by its vector field; one whose blocks share something, such as gates from the part
+        of `h` that does not move, can compute that once.
         """
-        raise NotImplementedError(f"{type(self).__name__} has one block of state")
+        assert self.blocks is not None, f"{type(self).__name__} has one block of state"
+        first, second = self.blocks
+        return self.vector_field(h, x)[first], lambda moved: self.vector_field(h.at[first].set(moved), x)[second]
 
     @abc.abstractmethod
     def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:

@@ -58,6 +58,17 @@ def test_lstm_at_dt_equal_tau_is_pytorchs(torch_cells, x64):
     np.testing.assert_allclose(states, torch_cells["lstm/states"], atol=1e-6)
 
 
+def test_the_blocks_of_a_cell_move_by_its_vector_field_alone(x64):
+    """LEM computes what its blocks share once; a cell that only names its blocks gets the same."""
+    cell = cells.lem(2, 3, key=0)
+    h, x, moved = (jax.random.normal(jax.random.key(seed), shape) for seed, shape in enumerate([(6,), (2,), (3,)]))
+    for field, of_second in (cell.fields_of_blocks(h, x), cells.Cell.fields_of_blocks(cell, h, x)):
+        np.testing.assert_allclose(field, cell.vector_field(h, x)[3:], rtol=1e-12)
+        np.testing.assert_allclose(
+            of_second(moved), cell.vector_field(jnp.concatenate([h[:3], moved]), x)[:3], rtol=1e-12
+        )
+
+
 @pytest.mark.parametrize("gate", [True, False])
 def test_lem_is_its_published_update(gate, x64):
     """z_n = (1 - D_n) z + D_n tanh(..y..), y_n = (1 - E_n) y + E_n tanh(..z_n..), written out in numpy."""
