@@ -68,7 +68,7 @@ def new_trials(task: Task, count: int, **changes: Any) -> Trials:
     >>> new_trials(make("flipflop-square", trials=3, validation=2), 5, span=(2.0, 4.0)).inputs.shape[0]
     5
     """
-    if task.options is None:
+    if task.options is None or "key" not in task.options:
         raise errors.ArgumentError(f"task {task.name} was not drawn at random, so there are no new trials of it.")
     another = 2 if task.options["key"] == 1 else 1
     return make(task.name, **task.options | {"trials": 1, "validation": count, "key": another} | changes).validation
