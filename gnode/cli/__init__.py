@@ -1,6 +1,7 @@
 """The command line: parse, call, print. Every problem that a user can mend is one sentence and exit status 2."""
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -39,6 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The entry point of the `gnode` command; `arguments` are those of the shell by default."""
     # Several gnode processes may share a GPU, so none takes all of its memory at the start.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    # A scheduler ends a job by SIGTERM: what was learned is kept then, as after Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         make_app()(arguments)
     except GnodeError as problem:

@@ -133,7 +133,7 @@ def _guarded(work: Any, folder: Path, more: str = "") -> tuple[Sweep, float]:
         return work(), time.monotonic() - began
     except KeyboardInterrupt:
         console.print(
-            f"\nInterrupted. Finished members are in {folder}; go on with: gnode sweep --resume {folder}{more}",
+            f"\nInterrupted. Everything so far is in {folder}; go on with: gnode sweep --resume {folder}{more}",
             soft_wrap=True,
         )
         raise typer.Exit(130) from None

@@ -85,7 +85,7 @@ def resume(
         store.remove_leftovers(folder)
         problem = loop.pose(found.net, found.task, found.settings, as_key(found.config["key"]))
         begun = loop.begin(problem)
-        checkpoint = store.load_checkpoint(folder, begun.state)
+        checkpoint = store.read_checkpoint(folder / store.CHECKPOINT, begun.state)
         done, seconds = (begun, 0.0) if checkpoint is None else (Progress(*checkpoint[:3]), checkpoint[3])
         return _train(problem, found.task, done, seconds, folder, found.config, progress, checkpoint_seconds)
 

@@ -191,23 +191,25 @@ def create(folder: Path, config: dict[str, Any], initial: Network) -> None:
 
 def save(folder: Path, state: TrainState, best: Network, curves: Curves, epoch: int, seconds: float) -> None:
     """A checkpoint. `checkpoint.npz` alone decides where a run resumes; the other files follow from it."""
-    progress = {f"metrics/{name}": values for name, values in curves.items()}
-    progress |= {"epoch": np.asarray(epoch), "seconds": np.asarray(seconds)}
-    write_arrays(
-        folder / CHECKPOINT,
-        {f"state{name}": value for name, value in structure.to_arrays(state).items()} | progress,
-    )
+    write_checkpoint(folder / CHECKPOINT, state, curves, epoch, seconds)
     write_arrays(folder / WEIGHTS, structure.to_arrays(best))
     write_text(folder / METRICS, curves_as_csv(curves))
 
 
-def load_checkpoint(folder: Path, like: TrainState) -> tuple[TrainState, Curves, int, float] | None:
-    """The state, metrics, number of epochs done and seconds spent at the last checkpoint; None if there is none yet."""
-    if not (folder / CHECKPOINT).exists():
+def write_checkpoint(path: Path, state: TrainState, curves: Curves, epoch: int, seconds: float) -> None:
+    """How far a run has come, as one file."""
+    progress = {f"metrics/{name}": values for name, values in curves.items()}
+    progress |= {"epoch": np.asarray(epoch), "seconds": np.asarray(seconds)}
+    write_arrays(path, {f"state{name}": value for name, value in structure.to_arrays(state).items()} | progress)
+
+
+def read_checkpoint(path: Path, like: TrainState) -> tuple[TrainState, Curves, int, float] | None:
+    """The state, metrics, number of epochs done and seconds spent that a checkpoint holds; None if there is none yet."""
+    if not path.exists():
         return None
-    arrays = structure.read_arrays(folder / CHECKPOINT)
+    arrays = structure.read_arrays(path)
     state_arrays = {name.removeprefix("state"): value for name, value in arrays.items() if name.startswith("state")}
-    state = structure.from_arrays(like, state_arrays, str(folder / CHECKPOINT))
+    state = structure.from_arrays(like, state_arrays, str(path))
     curves = {name: arrays[f"metrics/{name}"] for name in METRIC_NAMES}
     return state, curves, int(arrays["epoch"]), float(arrays["seconds"])
 

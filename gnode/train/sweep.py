@@ -16,6 +16,7 @@ from gnode.train.lock import locked
 from gnode.train.member import Outcome
 from gnode.train.parts import Part
 from gnode.train.swept import SPEC, Sweep
+from gnode.train.unfinished import UNFINISHED, Unfinished
 
 
 def sweep(
@@ -88,7 +89,7 @@ def resume_sweep(
     found = Sweep(folder)
     with locked(found.folder, part):
         if part is None:
-            for place in (found.folder, found.folder / member.MEMBERS, found.folder / engines.GROUPS):
+            for place in (found.folder, found.folder / member.MEMBERS, found.folder / UNFINISHED):
                 store.remove_leftovers(place)
         tasks = TaskCache(found.grid.task)
         while todo := found.todo(part):
@@ -97,7 +98,7 @@ def resume_sweep(
         while done != (done := len(found.done())):  # other parts may end while the table is being written
             found.write_table()
         if part is None:
-            shutil.rmtree(found.folder / engines.GROUPS, ignore_errors=True)
+            shutil.rmtree(found.folder / UNFINISHED, ignore_errors=True)
     return found
 
 
@@ -135,7 +136,7 @@ def _train(
         record = _Recorder(found, update, before, len(done), number, keeps_table=part is None)
         engine = _chosen(engine)
         if engine == "threads":
-            engines.train_in_threads(grid, todo, tasks, record.deliver, record.tick, workers)
+            engines.train_in_threads(grid, todo, tasks, record.deliver, record.tick, workers, folder)
         elif engine == "one_program":
             engines.train_as_one(grid, todo, tasks, record.deliver, record.tick, folder)
         else:
@@ -164,6 +165,7 @@ class _Recorder:
     def deliver(self, trained: Outcome) -> None:
         with self._lock:
             member.write(self._sweep.folder, trained)
+            Unfinished(self._sweep.folder).remove(trained.index)
             self._done += 1
             if trained.result["best_loss"] < self._lowest:
                 self._lowest = trained.result["best_loss"]

@@ -5,7 +5,7 @@
 | `sweep.json`         | the task, the axes, the members in order, versions and commit                          |
 | `results.csv`        | one row per finished member: settings, status, minimum validation loss, its epoch      |
 | `members/0007/`      | the run folder of member 7 (`gnode.load`, `gnode analyse` take it)                     |
-| `groups/`            | groups in training on an accelerator; gone when the sweep is over                      |
+| `unfinished/`        | how far members in training have come; gone when the sweep is over                     |
 """
 
 import csv

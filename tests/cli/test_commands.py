@@ -121,18 +121,20 @@ def test_sweep_dry_run_and_status(tmp_path):
 
 
 @pytest.mark.slow
-def test_ctrl_c_in_a_sweep_ends_it_with_a_sentence(tmp_path):
-    """While its threads compute: the process ends by itself, with the usual status, and says how to go on."""
+@pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_or_a_scheduler_ends_a_sweep_with_a_sentence(way, tmp_path):
+    """While its threads compute: the process ends by itself, with the usual status, keeps all, and says how to go on."""
     words = f"sweep flipflop-square --model rnn,gru --seed 0,1,2 --epochs 100000 --batch-size 10 --out {tmp_path}/grid"
     process = subprocess.Popen(
         [sys.executable, "-m", "gnode", *words.split()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     time.sleep(20)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(way)
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 130, said
     assert f"gnode sweep --resume {tmp_path}/grid" in said
     assert "terminate" not in said
+    assert list((tmp_path / "grid" / "unfinished").glob("*.npz"))
 
 
 def test_list_and_info():

@@ -14,7 +14,7 @@ import pytest
 
 from gnode import Sweep, fit, resume_sweep, sweep
 from gnode.errors import ArgumentError, GnodeError, StoreError
-from gnode.train import Grid, program, spec
+from gnode.train import Grid, program, spec, unfinished
 from gnode.train.engines import one_program
 from gnode.train.grid import read_axes
 from gnode.train.sweep import plan
@@ -160,26 +160,85 @@ def test_a_group_too_big_for_memory_is_cut_into_equal_pieces(tmp_path, monkeypat
         np.testing.assert_allclose(whole.load(index).curves["train"], cut.load(index).curves["train"], rtol=2e-5)
 
 
-def test_a_group_resumes_from_its_checkpoint(tmp_path, monkeypatch):
-    axes = {"lr": [1e-3, 1e-2], "batch_size": 8}
-    whole = sweep(TASK, tmp_path / "whole", engine="one_program", **axes, **SMALL)
-    monkeypatch.setattr(one_program, "CHECKPOINT_SECONDS", 0.0)
-    real, calls = one_program._run_group_epoch, []
+class Epochs:
+    """Counts the epochs that both engines train, and stops them by Ctrl-C after some."""
 
-    def stop_after_three(*args):
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        calls.append(1)
-        return real(*args)
+    def __init__(self, monkeypatch):
+        self.left, self.trained = 10**9, 0
+        monkeypatch.setattr(unfinished, "SECONDS", 0.0)  # each of them is saved
+        monkeypatch.setattr(unfinished, "SHARE", 1e9)
+        for module, name in ((program, "run_epoch_compiled"), (one_program, "_run_group_epoch")):
+            monkeypatch.setattr(module, name, self._counted(getattr(module, name)))
 
-    monkeypatch.setattr(one_program, "_run_group_epoch", stop_after_three)
-    with pytest.raises(KeyboardInterrupt):
-        sweep(TASK, tmp_path / "part", engine="one_program", **axes, **SMALL)
-    assert list((tmp_path / "part" / "groups").glob("*.npz"))
-    monkeypatch.setattr(one_program, "_run_group_epoch", real)
-    resume_sweep(tmp_path / "part", engine="one_program")
+    def _counted(self, run):
+        def counted(*arguments):
+            if self.left == 0:
+                raise KeyboardInterrupt
+            self.left, self.trained = self.left - 1, self.trained + 1
+            return run(*arguments)
+
+        return counted
+
+    def stop_after(self, epochs, work):
+        self.left = epochs
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        self.left, self.trained = 10**9, 0
+
+
+@pytest.mark.parametrize("engine", ["threads", "one_program"])
+def test_a_member_in_training_is_resumed_where_it_was(engine, tmp_path, monkeypatch):
+    epochs, axes = Epochs(monkeypatch), {"lr": [1e-3, 1e-2], "batch_size": 8}
+    whole = sweep(TASK, tmp_path / "whole", engine=engine, **axes, **SMALL)
+    everything = epochs.trained
+    epochs.stop_after(3, lambda: sweep(TASK, tmp_path / "part", engine=engine, workers=1, **axes, **SMALL))
+    assert list((tmp_path / "part" / "unfinished").glob("*.npz"))
+    resume_sweep(tmp_path / "part", engine=engine)
+    assert epochs.trained == everything - 3
     assert table_of(tmp_path / "part") == table_of(whole.folder)
-    assert not list((tmp_path / "part" / "groups").glob("*.npz"))
+    assert not (tmp_path / "part" / "unfinished").exists()
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "left"),
+    [
+        ("threads", "one_program", 5 + 12),  # of the member that had 7 epochs; of the others, together
+        ("one_program", "threads", 5 + 5 + 0),  # of each that had 7; one had diverged
+    ],
+)
+def test_what_one_engine_began_another_ends(first, then, left, tmp_path, monkeypatch):
+    """Also a member that is over before the others, by divergence, and members that came less far."""
+    epochs = Epochs(monkeypatch)
+    axes = {"lr": [1e-3, 1e-2, 1e3], "batch_size": 8, "model": "node"} | SMALL | {"epochs": 12}
+    whole = sweep(TASK, tmp_path / "whole", engine=then, **axes)
+    epochs.stop_after(7, lambda: sweep(TASK, tmp_path / "mixed", engine=first, workers=1, **axes))
+    mixed = resume_sweep(tmp_path / "mixed", engine=then)
+    assert epochs.trained == left
+    for index in range(3):
+        a, b = whole.load(index), mixed.load(index)
+        assert (a.status, a.diverged_at, a.epochs_done) == (b.status, b.diverged_at, b.epochs_done)
+        np.testing.assert_allclose(a.curves["validation"], b.curves["validation"], rtol=2e-5)
+
+
+def test_ctrl_c_before_the_first_epoch_keeps_the_start(tmp_path, monkeypatch):
+    epochs = Epochs(monkeypatch)
+    epochs.stop_after(0, lambda: sweep(TASK, tmp_path / "s", engine="one_program", lr=[1e-3, 1e-2], **SMALL))
+    assert resume_sweep(tmp_path / "s", engine="one_program").status()["finished"] == 2
+
+
+def test_saving_takes_a_small_share_of_the_time(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(unfinished.time, "monotonic", lambda: now)
+    pace = unfinished.Pace()
+    assert not pace.is_due()
+    now = 30.0
+    assert pace.is_due()
+    with pace:
+        now += 10.0  # a slow disk
+    now += 10.0 / unfinished.SHARE - 1.0
+    assert not pace.is_due()
+    now += 1.0
+    assert pace.is_due()
 
 
 SWEEP = [sys.executable, "-m", "gnode", "sweep"]
@@ -248,12 +307,12 @@ def test_two_processes_on_one_folder_are_refused(grid_folder):
 
 
 def test_what_a_kill_left_half_written_is_removed(grid_folder):
-    for name in (".results.csv.1a2b.tmp", "groups/.0000-3.npz.1a2b.tmp", "members/.0003.1a2b.tmp/config.json"):
+    for name in (".results.csv.1a2b.tmp", "unfinished/.0000.npz.1a2b.tmp", "members/.0003.1a2b.tmp/config.json"):
         (grid_folder / name).parent.mkdir(exist_ok=True)
         (grid_folder / name).write_text("half")
     resume_sweep(grid_folder)
     assert not list(grid_folder.rglob("*.tmp"))
-    assert not (grid_folder / "groups").exists()
+    assert not (grid_folder / "unfinished").exists()
 
 
 def test_a_finished_sweep_resumes_to_nothing(grid_folder):

@@ -1,6 +1,5 @@
 """How the members of a grid are trained: in threads, as one program on an accelerator, or on a Ray cluster."""
 
-from gnode.train.engines.one_program import GROUPS as GROUPS
 from gnode.train.engines.one_program import chunk_size as chunk_size
 from gnode.train.engines.one_program import member_bytes as member_bytes
 from gnode.train.engines.one_program import train_as_one as train_as_one

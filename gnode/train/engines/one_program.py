@@ -1,7 +1,7 @@
 """On an accelerator: a whole group as one program along a leading axis of members, spread over all devices."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +13,16 @@ from jaxtyping import Array, PyTree
 
 from gnode import errors
 from gnode.tasks import Task
-from gnode.train import loop, member, program, store, structure
+from gnode.train import loop, member, program
 from gnode.train.engines.threads import Deliver, Tick
 from gnode.train.grid import Grid, Group, TaskCache
 from gnode.train.loop import Data, Problem, Progress
 from gnode.train.loss import losses
 from gnode.train.store import METRIC_NAMES
+from gnode.train.unfinished import Pace, Unfinished
 
-CHECKPOINT_SECONDS = 30.0
 AXIS = "members"
 """Of the devices' mesh."""
-GROUPS = "groups"
-"""Where a sweep's folder keeps groups in training."""
 MEMORY_SHARE = 0.6
 """How much of a device's memory a group may be planned to fill: compilers need room of their own."""
 
@@ -38,13 +36,15 @@ def train_as_one(
     folder: Path | None = None,
 ) -> None:
     """Trains each group as one program along a leading axis of members, over all devices."""
-    wanted = set(todo)
+    wanted, unfinished = set(todo), Unfinished(folder)
     for group in grid.groups:
-        left = [index for index in group.members if index in wanted]
-        if left:
+        alike: dict[int, list[int]] = {}
+        for index in wanted.intersection(group.members):
+            alike.setdefault(unfinished.epoch(index), []).append(index)
+        for left in alike.values():
             size = chunk_size(group, tasks(group.settings), len(left))
-            for chunk in Group(tuple(left), group.settings).chunks(size):
-                _train_chunk(grid, chunk, size, tasks, deliver, tick, folder)
+            for chunk in Group(tuple(sorted(left)), group.settings).chunks(size):
+                _train_chunk(grid, chunk, size, tasks, deliver, tick, unfinished)
 
 
 def chunk_size(group: Group, task: Task, members: int) -> int:
@@ -123,43 +123,58 @@ def _train_chunk(
     tasks: TaskCache,
     deliver: Deliver,
     tick: Tick,
-    folder: Path | None,
+    unfinished: Unfinished,
 ) -> None:
-    began = time.monotonic()
+    """Trains members that have come equally far, from there on."""
+    began, pace = time.monotonic(), Pace()
     members = grid.members
     task = tasks(members[chunk[0]])
     data = loop.on_device(task)
     problems = [member.pose(members[index], task, data) for index in chunk]
     first = problems[0]
-    padded = problems + [first] * (
-        size - len(problems)
-    )  # the last piece of a group is filled up: one shape, one compilation
+    begun = [unfinished.load(index, loop.begin(problem)) for index, problem in zip(chunk, problems)]
+    filling = size - len(chunk)  # the last piece of a group is filled up: one shape, one compilation
+    padded, started = problems + [first] * filling, begun + [begun[0]] * filling
     hyper, keys, frozen = (_stack([getattr(p, part) for p in padded]) for part in ("hyper", "key", "frozen"))
-    state = _stack([loop.begin(p).state for p in padded])
-    checkpoint = None if folder is None else _Checkpoint(folder, chunk)
-    state, curves, epoch = checkpoint.load(state) if checkpoint else (state, [], 0)
+    state, epoch = _stack([one.progress.state for one in started]), begun[0].progress.epoch
+    curves = list(np.array([[one.progress.curves[name] for name in METRIC_NAMES] for one in started]).T)
     tick(epoch * len(chunk))
     state, hyper, keys, frozen = _over_devices((state, hyper, keys, frozen), size)
-    while epoch < first.settings.epochs and not _all_idle(state, len(chunk)):
-        bins = first.settings.stage_bins(epoch, first.bins)
-        epoch += 1
-        state, metrics = _run_group_epoch(state, hyper, keys, jnp.int32(epoch), data, frozen, first.plan, bins)
-        curves.append(np.stack([np.asarray(values, np.float64) for values in metrics]))
-        tick(len(chunk))
-        if checkpoint:
-            checkpoint.save_if_due(state, curves)
+
+    def each() -> Iterator[tuple[int, Problem, Progress, float]]:
+        """The members, each as far as it has come."""
+        own_seconds = (time.monotonic() - began) / len(chunk)
+        known = np.array(curves[:epoch]).reshape(epoch, len(METRIC_NAMES), size)
+        here = jax.tree.map(np.asarray, state)  # once for all
+        for position, (index, problem, before) in enumerate(zip(chunk, problems, begun)):
+            yield index, problem, _progress_of(position, here, known, problem), before.seconds + own_seconds
+
+    def save() -> None:
+        with pace:
+            for index, _, now, seconds in each():
+                unfinished.save(index, now, seconds)
+
+    try:
+        while epoch < first.settings.epochs and not _all_idle(state, len(chunk)):
+            bins = first.settings.stage_bins(epoch, first.bins)
+            after, metrics = _run_group_epoch(state, hyper, keys, jnp.int32(epoch + 1), data, frozen, first.plan, bins)
+            curves[epoch:] = [np.stack([np.asarray(values, np.float64) for values in metrics])]
+            state, epoch = after, epoch + 1
+            tick(len(chunk))
+            if pace.is_due():
+                save()
+    except BaseException:  # also Ctrl-C: what was learned is kept
+        save()
+        raise
     tick((first.settings.epochs - epoch) * len(chunk))
-    seconds = (time.monotonic() - began) / len(chunk)
-    for position, (index, problem) in enumerate(zip(chunk, problems)):
-        done = _progress_of(position, state, np.array(curves), problem)
+    for index, problem, done, seconds in each():
+        done = done._replace(state=jax.tree.map(jnp.asarray, done.state))
         deliver(member.outcome(index, members[index], task, problem, done, seconds))
-    if checkpoint:
-        checkpoint.remove()
 
 
 def _progress_of(position: int, state: PyTree, curves: np.ndarray, problem: Problem) -> Progress:
     """One member's share of a group. Its curves end where it stopped or diverged, as they do when it runs alone."""
-    own = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)[position]), state)
+    own = jax.tree.map(lambda leaf: leaf[position], state)
     epochs = len(curves)
     updates = -(-problem.data.train.inputs.shape[0] // problem.plan.batch_size)
     if int(own.diverged_at) > 0:
@@ -192,37 +207,3 @@ def _mesh_for(size: int) -> jax.sharding.Mesh | None:
     """All devices, if there are several and they can have equal shares of so many members."""
     devices = jax.devices()
     return None if len(devices) == 1 or size % len(devices) else jax.sharding.Mesh(np.array(devices), (AXIS,))
-
-
-class _Checkpoint:
-    """The state of a group in training, so that a killed sweep loses half a minute and not an hour."""
-
-    def __init__(self, folder: Path, chunk: Iterable[int]):
-        members = tuple(chunk)
-        self._path = folder / GROUPS / f"{members[0]:04d}-{len(members)}.npz"
-        self._members = np.array(members)
-        self._last = time.monotonic()
-
-    def load(self, like: PyTree) -> tuple[PyTree, list[np.ndarray], int]:
-        if not self._path.exists():
-            return like, [], 0
-        arrays = structure.read_arrays(self._path)
-        if not np.array_equal(arrays.get("members", ()), self._members):
-            return like, [], 0
-        stored = {name.removeprefix("state"): value for name, value in arrays.items() if name.startswith("state")}
-        return (
-            structure.from_arrays(like, stored, str(self._path)),
-            list(arrays["curves"]),
-            len(arrays["curves"]),
-        )
-
-    def save_if_due(self, state: PyTree, curves: list[np.ndarray]) -> None:
-        if time.monotonic() - self._last < CHECKPOINT_SECONDS:
-            return
-        self._path.parent.mkdir(exist_ok=True)
-        arrays = {f"state{name}": value for name, value in structure.to_arrays(state).items()}
-        store.write_arrays(self._path, arrays | {"curves": np.array(curves), "members": self._members})
-        self._last = time.monotonic()
-
-    def remove(self) -> None:
-        self._path.unlink(missing_ok=True)

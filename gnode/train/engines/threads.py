@@ -7,6 +7,7 @@ One compiled program serves all threads.
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from gnode.solve import available_cores
@@ -15,6 +16,7 @@ from gnode.train import loop, member
 from gnode.train.grid import Grid, TaskCache
 from gnode.train.loop import Data, Progress
 from gnode.train.member import Outcome
+from gnode.train.unfinished import Pace, Unfinished
 
 Deliver = Callable[[Outcome], None]
 Tick = Callable[[int], None]
@@ -37,6 +39,7 @@ def train_in_threads(
     deliver: Deliver,
     tick: Tick,
     workers: int | None = None,
+    folder: Path | None = None,
 ) -> None:
     """Trains members one by one in a thread for each core, and one more."""
     queue = _Queue(grid, todo)
@@ -44,6 +47,7 @@ def train_in_threads(
     data = _DataCache()
     problems: list[BaseException] = []
     stop = threading.Event()
+    unfinished = Unfinished(folder)
     over: list[None] = []
 
     def work() -> None:
@@ -56,7 +60,9 @@ def train_in_threads(
         while not stop.is_set() and (taken := queue.take()) is not None:
             index, group = taken
             try:
-                _train_member(index, members[index], tasks(members[index]), data, group, deliver, tick, stop)
+                _train_member(
+                    index, members[index], tasks(members[index]), data, group, deliver, tick, stop, unfinished
+                )
             except _Stopped:
                 return
             except BaseException as problem:
@@ -152,16 +158,25 @@ def _train_member(
     deliver: Deliver,
     tick: Tick,
     stop: threading.Event,
+    unfinished: Unfinished,
 ) -> None:
-    began = time.monotonic()
+    began, pace = time.monotonic(), Pace()
     problem = member.pose(settings, task, data(task))
+    start, before = unfinished.load(index, loop.begin(problem))
+    tick(start.epoch)
+
+    def seconds() -> float:
+        return before + time.monotonic() - began
 
     def after_epoch(now: Progress) -> None:
         group.compiled = True
         tick(1)
+        if stop.is_set() or pace.is_due():
+            with pace:
+                unfinished.save(index, now, seconds())
         if stop.is_set():
             raise _Stopped
 
-    done = loop.train(problem, loop.begin(problem), after_epoch)
+    done = loop.train(problem, start, after_epoch)
     tick(problem.settings.epochs - done.epoch)
-    deliver(member.outcome(index, settings, task, problem, done, time.monotonic() - began))
+    deliver(member.outcome(index, settings, task, problem, done, seconds()))
