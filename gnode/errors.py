@@ -59,6 +59,13 @@ def whole(name: str, value: int, at_least: int = 1) -> int:
     return int(value)
 
 
+def wholes(name: str, values: Any) -> tuple[int, ...]:
+    """Returns `values` as a tuple if they are several whole numbers above zero, such as the widths of layers."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ArgumentError(f"{name} is {values!r}, but must be several whole numbers, such as (10,) or (10, 10).")
+    return tuple(whole(name, value) for value in values)
+
+
 def _is_number(value: Any) -> bool:
     if isinstance(value, bool | str):
         return False

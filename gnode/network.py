@@ -131,7 +131,7 @@ class Network(eqx.Module):
     ):
         rule = initialiser(init)
         key_initial, key_readout = jax.random.split(as_key(key))
-        widths = tuple(errors.whole("readout_widths", width) for width in readout_widths)
+        widths = errors.wholes("readout_widths", readout_widths)
         sizes = (cell.units, *widths, errors.whole("outputs", outputs))
         keys = jax.random.split(key_readout, len(sizes))
         self.cell = cell
@@ -170,8 +170,13 @@ class Network(eqx.Module):
             raise errors.ArgumentError(f"xs has shape {xs.shape}, but must be (batch, time, {self.cell.inputs}).")
         if not np.all(np.isfinite(xs)):
             raise errors.ArgumentError("xs holds values that are not finite; fill missing values first.")
+        dt = jnp.asarray(dt, dtype=float)
+        if dt.shape not in ((), xs.shape[:2]):
+            raise errors.ArgumentError(
+                f"dt has shape {dt.shape}, but must be one number or {xs.shape[:2]}, (batch, time)."
+            )
         starts = None if h0 is None else jnp.broadcast_to(h0, (xs.shape[0], self.cell.state_size))
-        return _run(self, xs, jnp.broadcast_to(jnp.asarray(dt, dtype=float), xs.shape[:2]), starts)
+        return _run(self, xs, jnp.broadcast_to(dt, xs.shape[:2]), starts)
 
     def batch(
         self,

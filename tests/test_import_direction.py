@@ -7,7 +7,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "gnode"
 
-OPEN_TO_ALL = {"errors", "types", "activations", "precision"}
+OPEN_TO_ALL = {"errors", "types", "activations", "precision", "stopping"}
 
 MAY_IMPORT = {
     **{room: set() for room in OPEN_TO_ALL},

@@ -83,8 +83,8 @@ def gated(
     3
     """
     inputs, state = check_sizes(inputs, state)
-    widths = tuple(errors.whole("widths", width) for width in widths)
-    gate_widths = tuple(errors.whole("gate_widths", width) for width in gate_widths)
+    widths = errors.wholes("widths", widths)
+    gate_widths = errors.wholes("gate_widths", gate_widths)
     rule = initialiser(init, bias_std)
     key_F, key_G = jax.random.split(as_key(key))
     for_F = rule.for_field((state, *widths, state), hidden if widths else final, final, activate_state)

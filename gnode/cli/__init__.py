@@ -7,7 +7,11 @@ from collections.abc import Sequence
 
 import typer
 
+from gnode import stopping
 from gnode.errors import GnodeError
+
+INTERRUPTED = 130
+"""The exit status after Ctrl-C, by convention."""
 
 
 def make_app() -> typer.Typer:
@@ -40,8 +44,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The entry point of the `gnode` command; `arguments` are those of the shell by default."""
     # Several gnode processes may share a GPU, so none takes all of its memory at the start.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    # A scheduler ends a job by SIGTERM: what was learned is kept then, as after Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for one in (signal.SIGINT, signal.SIGTERM):  # a scheduler's SIGTERM is as good as Ctrl-C: what was learned is kept
+        signal.signal(one, stopping.handle)
+    stopping.forget()
+    try:
+        _run(arguments)
+    except SystemExit as end:
+        if stopping.is_wanted() and end.code == INTERRUPTED:
+            # A compilation may still run in a thread of its own, which ends the usual way with a crash.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(INTERRUPTED)
+        raise
+
+
+def _run(arguments: Sequence[str] | None) -> None:
     try:
         make_app()(arguments)
     except GnodeError as problem:
@@ -49,4 +66,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
     except KeyboardInterrupt:  # before a command has begun; commands say what they kept
         print("gnode: interrupted.", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)

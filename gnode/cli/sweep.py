@@ -152,10 +152,12 @@ def _dry_run(grid: Grid, engine: str, workers: int | None) -> None:
 def _status(folder: Path | None) -> None:
     if folder is None:
         raise errors.ArgumentError("which sweep? Write: gnode sweep status FOLDER.")
-    counts = Sweep(folder).status()
+    found = Sweep(folder)
+    counts, begun = found.status(), found.begun()
     console.print(
         f"{folder}: {counts['done']} of {counts['members']} members done ({counts['finished']} finished, "
-        f"{counts['stopped']} stopped early, {counts['diverged']} diverged), {counts['members'] - counts['done']} to go.",
+        f"{counts['stopped']} stopped early, {counts['diverged']} diverged), {counts['members'] - counts['done']} to go"
+        f"{f' ({begun} of them begun)' if begun else ''}.",
         soft_wrap=True,
     )
 

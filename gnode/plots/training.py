@@ -14,12 +14,19 @@ ALIKE = 10
 """Channels of a trial whose ranges differ by no more than this share a scale."""
 
 
-def example_trial(inputs: ArrayLike, outputs: ArrayLike, targets: ArrayLike | None = None, dt: float = 1.0) -> Figure:
+def example_trial(
+    inputs: ArrayLike,
+    outputs: ArrayLike,
+    targets: ArrayLike | None = None,
+    dt: float = 1.0,
+    time: ArrayLike | None = None,
+) -> Figure:
     """One trial, a row per channel: input in black, target as a pale band, output in colour.
 
     Channels of about the same size share one scale, so that an error looks as large as it is.
 
-    **Arguments:** `inputs`, `outputs`, `targets`: time x channels; `dt` the length of a bin in seconds.
+    **Arguments:** `inputs`, `outputs`, `targets`: time x channels (NaN is not drawn); `dt` the length of a bin in
+    seconds, or `time` at the end of each.
     """
     inputs, outputs = np.asarray(inputs), np.asarray(outputs)
     if inputs.ndim != 2 or outputs.ndim != 2 or len(inputs) != len(outputs):
@@ -27,8 +34,9 @@ def example_trial(inputs: ArrayLike, outputs: ArrayLike, targets: ArrayLike | No
             f"inputs and outputs have shapes {inputs.shape} and {outputs.shape}, but must be (time, channels) of one trial."
         )
     rows = max(inputs.shape[1], outputs.shape[1])
-    time = (np.arange(len(inputs)) + 1) * dt
-    sizes = np.ptp(outputs if targets is None else np.asarray(targets), axis=0)
+    time = (np.arange(len(inputs)) + 1) * dt if time is None else np.asarray(time)
+    shown = outputs if targets is None or np.all(np.isnan(targets)) else np.asarray(targets)
+    sizes = np.nanmax(shown, axis=0) - np.nanmin(shown, axis=0)
     alike = np.max(sizes) <= ALIKE * np.min(sizes)
     figure, axes = new_figure(5.2, 0.5 + 1.15 * rows, rows, 1, sharex=True, sharey=bool(alike))
     for channel, axis in enumerate(axes):

@@ -1,5 +1,6 @@
 """Time: the states that a cell goes through under an input."""
 
+import dataclasses
 import math
 from functools import partial
 from typing import Any
@@ -57,6 +58,7 @@ def rollout(
     solver = as_solver(cell, method, options)
     xs, h0 = jnp.asarray(xs), jnp.asarray(h0)
     _check_shapes(cell, xs, h0)
+    h0 = h0.astype(_type_of_state(cell, xs, h0))
     steps = _bin_lengths(xs.shape[0], dt, ts).astype(h0.dtype)
     return _integrate(cell, xs, h0, steps, solver)
 
@@ -150,6 +152,8 @@ def as_solver(cell: Cell, method: str | Solver | None, options: dict) -> Solver:
         if options:
             raise errors.ArgumentError(f"{', '.join(options)}: set these inside the Solver that is passed as method.")
         return method
+    for name in options:
+        errors.one_of("an option of the solver", name, [field.name for field in dataclasses.fields(Solver)])
     return Solver(method or cell.default_method, **options)
 
 
@@ -175,6 +179,11 @@ def _in_checkpointed_chunks(run: Run, h0: Array, bins: Any) -> Array:
 
     states = jax.lax.scan(run_chunk, h0, jax.tree.map(in_chunks, bins))[1]
     return states.reshape(-1, *states.shape[2:])[:time]
+
+
+def _type_of_state(cell: Cell, xs: Array, h0: Array) -> Any:
+    """That of all the numbers that make it: a state of whole numbers could never move."""
+    return jnp.result_type(1.0, h0, xs, *jax.tree.leaves(eqx.filter(cell, eqx.is_inexact_array)))
 
 
 def _check_shapes(cell: Cell, xs: Array, h0: Array) -> None:

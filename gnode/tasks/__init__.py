@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from gnode import errors
+from gnode.tasks import files as files
 from gnode.tasks.arrays import ARRAY_NAMES
 from gnode.tasks.arrays import array_file as array_file
 from gnode.tasks.arrays import arrays as arrays
@@ -60,6 +61,11 @@ def make(name: str, **options: Any) -> Task:
     for option in options:
         errors.one_of(f"an option of task {name}", option, sorted(known))
     return maker(**options)
+
+
+def file_of(name: str) -> dict[str, str] | None:
+    """Which file a task is made of (see `gnode.tasks.files`); None if it is not made of one."""
+    return files.record(name) if PurePath(name).suffix in FILE_MAKERS else None
 
 
 def new_trials(task: Task, count: int, **changes: Any) -> Trials:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gnode import errors
-from gnode.tasks.base import Task, Trials
+from gnode.tasks.base import Task, Trials, as_numbers
 from gnode.tasks.filling import fill as fill_missing
 from gnode.tasks.formats.npz import read_npz
 from gnode.tasks.preparation import Scale, stratified_split, time_stamps
@@ -49,7 +49,7 @@ def arrays(
       lasts as long as the time since the sample before (a trial's first: the median of all).
     - `fill`: one of `gnode.tasks.FILLS`; of these only "hold" does not look ahead in time.
     - `standardise`: every channel to mean 0 and deviation 1, by the training trials; before filling.
-    - `timestamp`: a first channel with the time: "relative" (from 0 to 1), "seconds" (regular bins only) or "none".
+    - `timestamp`: a first channel with the time: "relative" (from 0 to 1), "seconds" or "none".
     - `validation` and `test`: the shares of trials set aside at random (by `key`), of each class alike.
     - `outputs`: the number of classes, if not all of them occur; `classes`: their names.
     - `when` the loss counts: "every" bin, or the "last" one of each trial (default for classes).
@@ -64,9 +64,9 @@ def arrays(
         series, times, classes = inputs, inputs.times, classes or inputs.label_names or None
         targets = inputs.targets if inputs.labels is None else np.asarray(inputs.labels)
     elif times is not None:
+        _need(targets)
         series = _series(np.asarray(inputs), np.asarray(targets), np.asarray(times), mask, lengths)
-    if targets is None:
-        raise errors.ArgumentError("targets are missing: pass what the outputs should be, or a class per trial.")
+    _need(targets)
     targets = np.asarray(targets)
     is_class = np.issubdtype(targets.dtype, np.integer)
     if times is not None:
@@ -80,7 +80,7 @@ def arrays(
         )
     parts = _split(targets if is_class else None, len(inputs), validation, test, key)
     if standardise or fill is not None or times is not None:
-        inputs = _filled(np.array(inputs, np.float32), lengths, parts[0], fill, standardise)
+        inputs = _filled(as_numbers("inputs", inputs).astype(np.float32), dt, lengths, parts[0], fill, standardise)
     inputs = _stamped(inputs, dt, timestamp)
     everything = Trials(inputs, targets, dt, mask, lengths)
     return Task(
@@ -93,6 +93,11 @@ def arrays(
         when=when or ("last" if is_class else "every"),
         classes=None if classes is None else tuple(classes),
     )
+
+
+def _need(targets: Any) -> None:
+    if targets is None:
+        raise errors.ArgumentError("targets are missing: pass what the outputs should be, or a class per trial.")
 
 
 def _outputs(trials: Trials, outputs: int | None, classes: Sequence[str] | None) -> int:
@@ -173,7 +178,9 @@ def _split(labels: np.ndarray | None, count: int, validation: float, test: float
     return [np.sort(part) for part in (chosen[2], chosen[0], chosen[1])]
 
 
-def _filled(inputs: np.ndarray, lengths: Any, training: np.ndarray, fill: str | None, standardise: bool) -> np.ndarray:
+def _filled(
+    inputs: np.ndarray, dt: Any, lengths: Any, training: np.ndarray, fill: str | None, standardise: bool
+) -> np.ndarray:
     """Standardised and filled, 0 where a trial has ended; `inputs` may be changed."""
     ended = np.arange(inputs.shape[1]) >= np.full((len(inputs), 1), inputs.shape[1])
     if lengths is not None and np.shape(lengths) == (len(inputs),):  # any other shape is an error of Trials
@@ -181,7 +188,8 @@ def _filled(inputs: np.ndarray, lengths: Any, training: np.ndarray, fill: str | 
     inputs[ended] = np.nan  # so that padding has no part in mean and deviation
     if standardise:
         Scale.of(inputs[training]).apply(inputs)
-    filled = inputs if fill is None else fill_missing(inputs, fill)
+    times = np.cumsum(np.asarray(dt, float), axis=1) if np.shape(dt) == inputs.shape[:2] else None
+    filled = inputs if fill is None else fill_missing(inputs, fill, times)
     filled[ended] = 0.0
     return filled
 
@@ -215,6 +223,6 @@ def array_file(path: str | Path, *, dt: float | None = None, **options: Any) -> 
     found.pop("dt", None)
     if step is None and "times" not in found:
         raise errors.ArgumentError(f"task file {path} holds no 'dt' (the length of a bin in seconds); pass --dt.")
-    step = step if step is None or np.ndim(step) else float(step)
+    step = step if step is None or np.ndim(step) else float(as_numbers("dt", step))
     task = arrays(dt=step, name=str(path), **found, **options)
     return dataclasses.replace(task, options={"dt": dt, **options})

@@ -29,7 +29,7 @@ class Trials:
     lengths: np.ndarray = None  # type: ignore[assignment]
 
     def __post_init__(self):
-        inputs, targets = np.asarray(self.inputs), np.asarray(self.targets)
+        inputs, targets = as_numbers("inputs", self.inputs), as_numbers("targets", self.targets)
         if inputs.ndim != 3 or 0 in inputs.shape:
             raise errors.ArgumentError(
                 f"inputs has shape {inputs.shape}, but must be (trials, time, inputs), none of them 0."
@@ -45,22 +45,27 @@ class Trials:
                 f"targets has shape {targets.shape}, but must be ({trials}, {time}, outputs) like inputs {inputs.shape}; "
                 f"for a classification pass whole numbers, one per trial."
             )
-        mask = np.ones((trials, time), np.float32) if self.mask is None else np.asarray(self.mask, np.float32)
+        mask = np.ones((trials, time), np.float32) if self.mask is None else as_numbers("mask", self.mask)
         if mask.shape != (trials, time):
             raise errors.ArgumentError(f"mask has shape {mask.shape}, but must be ({trials}, {time}).")
-        lengths = np.full(trials, time) if self.lengths is None else np.asarray(self.lengths)
-        if lengths.shape != (trials,) or lengths.min() < 1 or lengths.max() > time:
+        if not np.all(np.isfinite(mask) & (mask >= 0)):
+            raise errors.ArgumentError("mask must hold 1 where a bin counts in the loss and 0 where it does not.")
+        mask = mask.astype(np.float32, copy=False)
+        lengths = np.full(trials, time) if self.lengths is None else as_numbers("lengths", self.lengths)
+        if lengths.shape != (trials,) or not np.all((lengths >= 1) & (lengths <= time) & (lengths % 1 == 0)):
             raise errors.ArgumentError(f"lengths must hold {trials} whole numbers from 1 to {time}, one per trial.")
-        dt = float(self.dt) if np.ndim(self.dt) == 0 else np.asarray(self.dt, np.float32)
+        lengths = lengths.astype(np.int64, copy=False)
+        dt = as_numbers("dt", self.dt)
+        dt = float(dt) if dt.ndim == 0 else dt.astype(np.float32, copy=False)
         if np.ndim(dt) and np.shape(dt) != (trials, time):
             raise errors.ArgumentError(f"dt has shape {np.shape(dt)}, but must be one number or ({trials}, {time}).")
         if not np.all(np.isfinite(dt)) or np.any(np.asarray(dt) < 0) or not np.any(np.asarray(dt) > 0):
             raise errors.ArgumentError(f"dt is {self.dt!r}, but must be positive (or zero for bins of padding).")
-        _no_nan("inputs", inputs)
+        _no_nan("inputs", inputs, "a missing value (NaN) needs a fill: hold, linear or natural")
         if not is_class:
             if not np.all(mask):  # a target that does not count may be missing
                 targets = np.where(mask[..., None] > 0, targets, 0)
-            _no_nan("targets", targets)
+            _no_nan("targets", targets, "a bin whose target is missing needs a mask of 0")
             targets = targets.astype(np.float32, copy=False)
         for name, value in {
             "inputs": inputs.astype(np.float32, copy=False),  # a large data set is not held twice
@@ -79,19 +84,31 @@ class Trials:
         """The number of bins of each trial."""
         return self.inputs.shape[1]
 
+    def counts(self) -> bool:
+        """Whether there is a bin that counts."""
+        return bool(np.any(self.mask * (np.arange(self.bins) < self.lengths[:, None]) > 0))
+
     def take(self, chosen: Any) -> "Trials":
         """Some of the trials: a slice (which copies nothing) or an array of indices."""
         dt = self.dt[chosen] if isinstance(self.dt, np.ndarray) else self.dt
         return Trials(self.inputs[chosen], self.targets[chosen], dt, self.mask[chosen], self.lengths[chosen])
 
 
-def _no_nan(name: str, values: np.ndarray) -> None:
+def as_numbers(name: str, values: Any) -> np.ndarray:
+    """An array of numbers; one of anything else is an error in words."""
+    found = np.asarray(values)
+    if not (np.issubdtype(found.dtype, np.number) or found.dtype == bool) or np.iscomplexobj(found):
+        raise errors.ArgumentError(f"{name} must hold real numbers, but is an array of {found.dtype}.")
+    return found
+
+
+def _no_nan(name: str, values: np.ndarray, remedy: str) -> None:
     if not np.isfinite(values).all():
         bad = np.argwhere(~np.isfinite(values))
         trial, bin, channel = bad[0]
         raise errors.ArgumentError(
             f"{name} holds {values[trial, bin, channel]} at trial {trial}, bin {bin}, channel {channel} "
-            f"({len(bad)} such values in all); a missing value (NaN) needs a fill: hold, linear or natural."
+            f"({len(bad)} such values in all); {remedy}."
         )
 
 
@@ -128,6 +145,16 @@ class Task:
             if part is not None and part.inputs.shape[2] != self.inputs:
                 raise errors.ArgumentError(
                     f"training trials have {self.inputs} inputs and other trials {part.inputs.shape[2]}; they must agree."
+                )
+        if not is_class and self.train.targets.shape[2] != self.outputs:
+            raise errors.ArgumentError(
+                f"outputs is {self.outputs}, but the targets have {self.train.targets.shape[2]} columns."
+            )
+        for name, part in (("training", self.train), ("validation", self.validation), ("test", self.test)):
+            if part is not None and self.when == "every" and not part.counts():
+                raise errors.ArgumentError(
+                    f"none of the {len(part)} {name} trials has a bin that counts in the loss; look at mask and lengths, or "
+                    f"at the missing targets."
                 )
         if is_class and (self.train.targets.min() < 0 or self.train.targets.max() >= self.outputs):
             raise errors.ArgumentError(f"classes must be from 0 to {self.outputs - 1} (outputs is {self.outputs}).")

@@ -8,6 +8,8 @@
 
 A channel that is missing throughout a trial becomes 0. After standardising, 0 is the mean over the training trials, so
 fill after standardising. A channel observed once is constant (with `hold`: from then on). The result holds no NaN.
+
+Lines and splines run over the bins' times, where these are given (trials x bins); otherwise bins are equally far apart.
 """
 
 from collections.abc import Callable
@@ -26,7 +28,8 @@ UNKNOWN = 0.0
 class Fill(NamedTuple):
     """A way to fill: its function, and whether a filled value depends on nothing later than itself."""
 
-    function: Callable[[np.ndarray], np.ndarray]
+    function: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    """Of values and times."""
     causal: bool
 
 
@@ -42,12 +45,15 @@ def hold(values: Float[np.ndarray, "trials bins channels"]) -> Float[np.ndarray,
     return np.where(before < 0, np.asarray(UNKNOWN, values.dtype), filled)
 
 
-def linear(values: Float[np.ndarray, "trials bins channels"]) -> Float[np.ndarray, "trials bins channels"]:
+def linear(
+    values: Float[np.ndarray, "trials bins channels"], times: Float[np.ndarray, "trials bins"] | None = None
+) -> Float[np.ndarray, "trials bins channels"]:
     """Missing values on the line between their neighbours; constant beyond the first and the last. Not causal.
 
     >>> linear(np.array([[[1.0], [np.nan], [2.0], [np.nan]]]))[0, :, 0].tolist()
     [1.0, 1.5, 2.0, 2.0]
     """
+    times = _equally_far(values) if times is None else times
     observed = ~np.isnan(values)
     bins = values.shape[1]
     before = _last_seen(observed)
@@ -55,14 +61,17 @@ def linear(values: Float[np.ndarray, "trials bins channels"]) -> Float[np.ndarra
     never = before.max(axis=1, keepdims=True) < 0
     left = np.clip(np.where(before < 0, after, before), 0, bins - 1)
     right = np.clip(np.where(after >= bins, before, after), 0, bins - 1)
-    share = (np.arange(bins)[:, None] - left) / np.maximum(right - left, 1)
-    share = np.where(right > left, share, 0.0).astype(values.dtype)
+    here = np.broadcast_to(times[..., None], values.shape)
+    start, end = np.take_along_axis(here, left, axis=1), np.take_along_axis(here, right, axis=1)
+    share = np.where(end > start, (here - start) / np.where(end > start, end - start, 1.0), 0.0).astype(values.dtype)
     low, high = np.take_along_axis(values, left, axis=1), np.take_along_axis(values, right, axis=1)
     filled = np.where(observed, values, low + share * (high - low))
     return np.where(never, np.asarray(UNKNOWN, values.dtype), filled)
 
 
-def natural(values: Float[np.ndarray, "trials bins channels"]) -> Float[np.ndarray, "trials bins channels"]:
+def natural(
+    values: Float[np.ndarray, "trials bins channels"], times: Float[np.ndarray, "trials bins"] | None = None
+) -> Float[np.ndarray, "trials bins channels"]:
     """Missing values on the natural cubic spline through all observed ones. Not causal: it looks ahead in time.
 
     The spline S is twice differentiable, passes through every observation, and S'' = 0 at the first and the last. Beyond
@@ -72,26 +81,32 @@ def natural(values: Float[np.ndarray, "trials bins channels"]) -> Float[np.ndarr
     >>> natural(np.array([[[0.0], [1.0], [np.nan], [3.0]]]))[0, :, 0].tolist()
     [0.0, 1.0, 2.0, 3.0]
     """
+    times = _equally_far(values) if times is None else times
     filled = np.array(values)
     observed = ~np.isnan(values)
     for trial in np.flatnonzero(~observed.all(axis=(1, 2))):
         for pattern, channels in _patterns(observed[trial]):
-            filled[trial][:, channels] = _natural_of_one(values[trial][:, channels], pattern)
+            filled[trial][:, channels] = _natural_of_one(values[trial][:, channels], pattern, times[trial])
     return filled
 
 
-def _natural_of_one(values: np.ndarray, observed: Bool[np.ndarray, " bins"]) -> np.ndarray:
+def _natural_of_one(values: np.ndarray, observed: Bool[np.ndarray, " bins"], times: np.ndarray) -> np.ndarray:
     """Channels that share the pattern of what was observed."""
     knots = np.flatnonzero(observed)
+    knots = knots[np.diff(times[knots], append=np.inf) > 0]  # of bins at the same time, the last
     if knots.size == 0:
         return np.full_like(values, UNKNOWN)
     if knots.size == 1:
         return np.broadcast_to(values[knots], values.shape)
     filled = np.array(values)
     gaps = np.flatnonzero(~observed)
-    spline = CubicSpline(knots, values[knots].astype(np.float64), bc_type="natural")
-    filled[gaps] = spline(np.clip(gaps, knots[0], knots[-1]))
+    spline = CubicSpline(times[knots], values[knots].astype(np.float64), bc_type="natural")
+    filled[gaps] = spline(np.clip(times[gaps], times[knots[0]], times[knots[-1]]))
     return filled
+
+
+def _equally_far(values: np.ndarray) -> Float[np.ndarray, "trials bins"]:
+    return np.broadcast_to(np.arange(values.shape[1], dtype=float), values.shape[:2])
 
 
 def _patterns(observed: Bool[np.ndarray, "bins channels"]) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -109,18 +124,24 @@ def _last_seen(observed: Bool[np.ndarray, "trials bins channels"]) -> Int[np.nda
 
 
 FILLS: dict[str, Fill] = {
-    "hold": Fill(hold, causal=True),
+    "hold": Fill(lambda values, _: hold(values), causal=True),
     "linear": Fill(linear, causal=False),
     "natural": Fill(natural, causal=False),
 }
 """Every way to fill missing values, by name."""
 
 
-def fill(values: Float[np.ndarray, "trials bins channels"], how: str) -> Float[np.ndarray, "trials bins channels"]:
-    """Values without NaN, filled along time by one of `FILLS`.
+def fill(
+    values: Float[np.ndarray, "trials bins channels"],
+    how: str,
+    times: Float[np.ndarray, "trials bins"] | None = None,
+) -> Float[np.ndarray, "trials bins channels"]:
+    """Values without NaN, filled along time by one of `FILLS`; `times` of the bins, if these are not equally far apart.
 
     >>> fill(np.array([[[1.0], [np.nan]]]), "hold")[0, :, 0].tolist()
     [1.0, 1.0]
     """
     chosen = FILLS[errors.one_of("fill", how, FILLS)]
-    return chosen.function(values) if np.isnan(values).any() else values
+    if not np.isnan(values).any():
+        return values
+    return chosen.function(values, _equally_far(values) if times is None else times)

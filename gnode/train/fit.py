@@ -109,14 +109,9 @@ def _train(
 
     def checkpoint() -> None:
         if folder is not None:
-            store.save(
-                folder,
-                latest.state,
-                problem.network(latest.state.best),
-                latest.curves,
-                latest.epoch,
-                elapsed(),
-            )
+            best = problem.network(latest.state.best)
+            with store.writing(folder):
+                store.save(folder, latest.state, best, latest.curves, latest.epoch, elapsed())
 
     epochs = problem.settings.epochs
     with progress.bar(epochs, done.epoch, f"training on {task.name}", progress.is_wanted(show)) as update:
@@ -135,7 +130,8 @@ def _train(
             checkpoint()
     result = loop.summarise(problem, task, latest, elapsed())
     if folder is not None:
-        store.write_json(folder / store.RESULT, result)
+        with store.writing(folder):
+            store.write_json(folder / store.RESULT, result)
     return Run(
         net=problem.network(latest.state.best),
         settings=problem.settings,

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from gnode import errors
 from gnode.tasks import Task
 from gnode.train import spec
@@ -28,6 +30,13 @@ VALUES = (
 
 _LENGTHS = {"epochs": "schedule", "schedule": "epochs"}
 """Each of them follows from the other."""
+
+
+def _values(given: Any) -> tuple[Any, ...]:
+    """Of an axis: a list, a range or an array; anything else is one value. Numbers of numpy become Python's."""
+    is_axis = isinstance(given, list | range) or (isinstance(given, np.ndarray) and given.ndim > 0)
+    many = list(given) if is_axis else [given]
+    return tuple(value.item() if isinstance(value, np.generic) else value for value in many)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,12 +62,12 @@ class Grid:
         cls, task: str, search: Sequence[str] = (), search_with: Mapping[str, Any] | None = None, **settings: Any
     ) -> "Grid":
         """A grid: a list is an axis, anything else (also a tuple) is one value for all members."""
-        axes = {name: tuple(value) if isinstance(value, list) else (value,) for name, value in settings.items()}
+        axes = {name: _values(value) for name, value in settings.items()}
         for name, values in axes.items():
             errors.one_of("setting", name, spec.OPTIONS)
             if not values:
                 raise errors.ArgumentError(f"{name} is an empty list, but an axis needs at least one value.")
-        grid = cls(task, axes, tuple(search), dict(search_with or {}))
+        grid = cls(str(task), axes, tuple(search), dict(search_with or {}))
         grid.chooser()  # says what is wrong with the search
         return grid
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from gnode import errors
+from gnode import errors, stopping
 from gnode.network import Network
 from gnode.solve import check_cores, on_cores, split_over
 from gnode.tasks import Task
@@ -65,6 +65,14 @@ def on_device(task: Task) -> Data:
 
 def pose(net: Network, task: Task, settings: Settings, key: Key, data: Data | None = None) -> Problem:
     """Checks that network, task and settings fit together. `data` may be shared between runs."""
+    if not isinstance(task, Task):
+        raise errors.ArgumentError(
+            f"task is {type(task).__name__}, but must be a Task; make one: gnode.tasks.make(name)."
+        )
+    if not hasattr(net, "cell"):
+        raise errors.ArgumentError(
+            f"net is {type(net).__name__}, but must be a Network: gnode.Network(cell, outputs, key=0) makes one of a cell."
+        )
     if net.cell.inputs != task.inputs:
         raise errors.ArgumentError(
             f"the network takes {net.cell.inputs} inputs, but task {task.name} has {task.inputs}."
@@ -108,6 +116,7 @@ def train(problem: Problem, progress: Progress, after_epoch: Callback | None = N
         progress = _next_epoch(problem, progress)
         if after_epoch is not None:
             after_epoch(progress)
+        stopping.check()
     return progress if cores == 1 else progress._replace(state=jax.device_put(progress.state, jax.devices()[0]))
 
 

@@ -52,7 +52,8 @@ class Run:
                 f"the task {stored.get('name')!r} of this run was made of arrays in memory and cannot be made again; "
                 f"pass it: gnode.load(folder, task=task)."
             )
-        return tasks.make(stored["name"], **stored["options"])
+        name = stored["name"]
+        return tasks.make(tasks.files.recorded(name, stored["file"]) if "file" in stored else name, **stored["options"])
 
     @property
     def dt(self) -> float:
@@ -62,7 +63,9 @@ class Run:
     @cached_property
     def states(self) -> Float[Array, "trials time state"]:
         """The states that the best network visits on the validation trials."""
-        return self.net.run(self.task.validation.inputs, dt=self.task.validation.dt).states
+        trials = self.task.validation
+        lasting = np.arange(trials.bins) < trials.lengths[:, None]
+        return self.net.run(trials.inputs, dt=np.where(lasting, trials.dt, 0.0)).states  # at rest once a trial is over
 
     def evaluate(self, trials: Trials | None = None) -> dict[str, float]:
         """The loss (and for classes the accuracy) of the best network on trials, by default the validation ones."""
@@ -106,6 +109,8 @@ def load(folder: str | Path, *, like: Network | None = None, task: Task | None =
         raise errors.StoreError(
             f"{folder / store.CONFIG} is not a run's; pass the folder of a run, such as runs/square."
         )
+    if like is not None and (other := structure.difference(config["network"], structure.describe(like))):
+        raise errors.StoreError(f"the network passed as like is not the one in {folder}: {other}.")
     net = store.load_weights(folder, structure.rebuild(config["network"]) if like is None else like)
     ended = store.read_json(folder / store.RESULT) if (folder / store.RESULT).exists() else None
     curves = _read_curves(folder)
@@ -142,7 +147,8 @@ def _read_curves(folder: Path) -> Curves:
     if not path.exists():
         return {name: np.zeros(0) for name in store.METRIC_NAMES}
     try:
-        rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
+        lines = path.read_text().splitlines()[1:]
+        rows = np.loadtxt(lines, delimiter=",", ndmin=2) if lines else np.zeros((0, 1 + len(store.METRIC_NAMES)))
         return {name: rows[:, column] for column, name in enumerate(store.METRIC_NAMES, 1)}
-    except (ValueError, IndexError) as problem:
+    except (ValueError, IndexError, OSError) as problem:
         raise errors.StoreError(f"{path} is broken and cannot be read ({problem}).") from problem

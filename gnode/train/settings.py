@@ -71,6 +71,10 @@ class Settings:
 
 
 def _checked_schedule(schedule: Sequence[Sequence[int]], epochs: int) -> tuple[tuple[int, int], ...]:
+    if not all(isinstance(stage, Sequence) and len(stage) == 2 for stage in schedule):
+        raise errors.ArgumentError(
+            f"schedule is {schedule!r}, but must be stages (bins, epochs), such as ((14, 100), (28, 100))."
+        )
     stages = tuple(
         (errors.whole("schedule bins", stage[0]), errors.whole("schedule epochs", stage[1])) for stage in schedule
     )

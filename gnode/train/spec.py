@@ -57,7 +57,10 @@ OPTIONS: dict[str, Option] = {
     "dt": Option("task", float, "Length of a bin in seconds."),
     "span": Option("task", _numbers, "Range of the pulses' size, as low:high.", "0.5:1"),
     "start": Option(
-        "task", _numbers, "Target before the first pulse, or where the noise starts (ou), as a:b:...", "2:0"
+        "task",
+        _numbers,
+        "Target before the first pulse, or where the noise starts (ou), as x:y (one per channel).",
+        "2:0",
     ),
     "reading": Option("task", str, "Details by the paper's 'text' or its public 'code'."),
     "data_seed": Option("task", int, "Seed of the data."),
@@ -75,8 +78,8 @@ OPTIONS: dict[str, Option] = {
     "standardise": Option("task", _yes_or_no, "Own file: inputs to mean 0 and deviation 1, yes or no.", "yes"),
     "trial_column": Option("task", str, "Own .csv: the column that tells trials apart."),
     "time_column": Option("task", str, "Own .csv: the column of times in seconds."),
-    "input_columns": Option("task", _names, "Own .csv: input columns, as a:b:...", "x:y"),
-    "target_columns": Option("task", _names, "Own .csv: columns to predict, as a:b:...", "x:y"),
+    "input_columns": Option("task", _names, "Own .csv: input columns, as x:y.", "x:y"),
+    "target_columns": Option("task", _names, "Own .csv: columns to predict, as x:y.", "x:y"),
     "label_column": Option("task", str, "Own .csv: the column of a trial's class."),
     "validation": Option("task", float, "Own file: share of trials to validate on; flip-flops: their number."),
     "test": Option("task", float, "Own file: share of trials to test on."),

@@ -29,7 +29,7 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from gnode import errors
+from gnode import errors, tasks
 from gnode.network import Network
 from gnode.tasks import Task
 from gnode.train import structure
@@ -148,8 +148,9 @@ def _commit() -> str | None:
 
 def config(net: Network, task: Task, settings: Settings, key: Key, extra: dict[str, Any]) -> dict[str, Any]:
     """All that is needed to run it again."""
+    file = None if task.options is None else tasks.file_of(task.name)
     return {
-        "task": {"name": task.name, "options": task.options},
+        "task": {"name": task.name, "options": task.options, **({"file": file} if file else {})},
         "settings": dataclasses.asdict(settings),
         "key": plain_key(key),
         "network": structure.describe(net),

@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 
-from gnode import errors
+from gnode import errors, tasks
 from gnode.train import engines, member, progress, spec, store
 from gnode.train.grid import Grid, TaskCache
 from gnode.train.lock import locked
@@ -48,7 +48,8 @@ def sweep(
     **Returns:** a `Sweep`: `.table()`, `.best(by="model")`, `.load(member)`.
     """
     grid = Grid.over(task, search, search_with, **settings)
-    check(grid, TaskCache(task))
+    check(grid, TaskCache(grid.task))
+    file = tasks.file_of(grid.task)
     folder = Path(out)
     if (folder / SPEC).exists():
         raise errors.StoreError(
@@ -60,6 +61,7 @@ def sweep(
             folder / SPEC,
             {
                 "task": grid.task,
+                **({"file": file} if file else {}),
                 "axes": grid.axes,
                 **({"search": grid.search} if grid.search else {}),
                 **({"search_with": grid.tried} if grid.tried else {}),
@@ -91,9 +93,9 @@ def resume_sweep(
         if part is None:
             for place in (found.folder, found.folder / member.MEMBERS, found.folder / UNFINISHED):
                 store.remove_leftovers(place)
-        tasks = TaskCache(found.grid.task)
+        made = TaskCache(found.task_here())
         while todo := found.todo(part):
-            _train(found, todo, tasks, engine, address, workers, progress, part)
+            _train(found, todo, made, engine, address, workers, progress, part)
         done = None
         while done != (done := len(found.done())):  # other parts may end while the table is being written
             found.write_table()

@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 
 from gnode import errors
+from gnode.tasks import files
 from gnode.train import member, run, spec, store
 from gnode.train.grid import Grid
 from gnode.train.parts import Part
 from gnode.train.run import Run
+from gnode.train.unfinished import UNFINISHED
 
 SPEC, TABLE = "sweep.json", "results.csv"
 OUTCOMES = ("status", "best_loss", "best_epoch", "diverged_at", "epochs_done")
@@ -42,12 +44,21 @@ class Sweep:
         axes = {name: tuple(_as_value(value) for value in values) for name, values in stored["axes"].items()}
         tried = {name: _as_value(value) for name, value in stored.get("search_with", {}).items()}
         self.grid = Grid(stored["task"], axes, tuple(stored.get("search", ())), tried)
+        self._file = stored.get("file")
         self.members = self.grid.members
         self.search = self.grid.chooser()
+
+    def task_here(self) -> str:
+        """The task's name; of a task that is a file, where that is. A file that has changed is an error."""
+        return self.grid.task if self._file is None else files.recorded(self.grid.task, self._file)
 
     def done(self) -> list[int]:
         """The members that have been trained."""
         return [index for index in range(len(self.members)) if member.is_done(self.folder, index)]
+
+    def begun(self) -> int:
+        """How many members are in training, or were when it stopped."""
+        return len(list((self.folder / UNFINISHED).glob("[0-9]*.npz")))
 
     def todo(self, part: Part | None = None) -> list[int]:
         """The members to train next, of one part or of all. In a search those that try settings come first, alone."""

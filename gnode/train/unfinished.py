@@ -1,11 +1,13 @@
 """Members of a sweep in training, a file each: any engine goes on with them, on any machine that sees the folder."""
 
 import time
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from gnode import errors
 from gnode.train import store
 from gnode.train.loop import Progress
 
@@ -34,13 +36,20 @@ class Unfinished:
         path = self._path(index)
         if path is None or not path.exists():
             return 0
-        with np.load(path) as arrays:
-            return int(arrays["epoch"])
+        try:
+            with np.load(path) as arrays:
+                return int(arrays["epoch"])
+        except Exception:  # a damaged file can be anything
+            return 0
 
     def load(self, index: int, start: Progress) -> Begun:
         """A member as it was last kept, or at its `start`."""
         path = self._path(index)
-        found = None if path is None else store.read_checkpoint(path, start.state)
+        try:
+            found = None if path is None else store.read_checkpoint(path, start.state)
+        except errors.StoreError as problem:
+            warnings.warn(f"member {index} begins anew: {problem}", stacklevel=2)
+            found = None
         return Begun(start, 0.0) if found is None else Begun(Progress(*found[:3]), found[3])
 
     def save(self, index: int, progress: Progress, seconds: float) -> None:

@@ -61,6 +61,17 @@ def test_a_file_of_arrays(tmp_path):
         (lambda: arrays(Series.of(list(X)), dt=1.0), "targets are missing"),
         (lambda: arrays(Series.of(list(X), labels=[0] * 20), Y), "leave these out"),
         (lambda: tasks.make("nowhere.npz"), "does not exist"),
+        (lambda: arrays(X, np.where(Y > 0, np.nan, Y), 0.1, fill="hold"), "needs a mask of 0"),
+        (lambda: arrays(X, Y, 0.1, mask=np.zeros((20, 5))), "none of the 17 training trials has a bin that counts"),
+        (lambda: arrays(X, Y, 0.1, mask=-np.ones((20, 5))), "mask must hold 1"),
+        (lambda: arrays(X, Y, 0.1, mask=np.full((20, 5), np.nan)), "mask must hold 1"),
+        (lambda: arrays(X, Y, 0.1, lengths=np.full(20, np.nan)), "lengths must hold"),
+        (lambda: arrays(X, Y, 0.1, lengths=np.full(20, 2.5)), "lengths must hold"),
+        (lambda: arrays(X, Y, 0.1, lengths=["five"] * 20), "lengths must hold real numbers"),
+        (lambda: arrays(X, Y, 0.1, outputs=3), "outputs is 3, but the targets have 1 columns"),
+        (lambda: arrays(X.astype(str), Y, 0.1), "inputs must hold real numbers"),
+        (lambda: arrays(X, Y, "a"), "dt must hold real numbers"),
+        (lambda: arrays(X, times=T), "targets are missing"),
     ],
 )
 def test_bad_arrays(action, word):
@@ -97,3 +108,17 @@ def test_broken_files(tmp_path):
     np.savez(path, inputs=X, targets=Y)
     with pytest.raises(ArgumentError, match="holds no 'dt'"):
         tasks.make(str(path))
+
+
+def test_filling_knows_the_times_of_samples():
+    gap = np.array([[[0.0], [np.nan], [1.0]]] * 4)
+    task = arrays(gap, np.zeros((4, 3, 1)), times=[[0.0, 0.9, 1.0]] * 4, fill="linear", validation=0.25)
+    np.testing.assert_allclose(task.train.inputs[0, :, 0], [0.0, 0.9, 1.0], rtol=1e-6)
+
+
+def test_a_validation_set_without_a_target_is_refused():
+    """By chance all trials with a target may come to train: the loss of the others would be 0 from the start."""
+    mask = np.zeros((20, 5))
+    mask[arrays(X, np.arange(20.0)[:, None, None] + 0 * Y, 0.1).train.targets[0, 0, 0].astype(int)] = 1
+    with pytest.raises(ArgumentError, match="none of the 3 validation trials"):
+        arrays(X, Y, 0.1, mask=mask)

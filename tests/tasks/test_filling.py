@@ -102,3 +102,22 @@ def test_causal_is_what_it_says(how):
 def test_an_unknown_way_names_the_nearest():
     with pytest.raises(ArgumentError, match="Did you mean 'linear'"):
         fill(column(1, NAN), "liner")
+
+
+@pytest.mark.parametrize("how", ["linear", "natural"])
+def test_times_that_are_not_equally_far_apart(how):
+    """A line stays a line whatever the times; in bins it would not be one."""
+    times = np.array([[0.0, 0.9, 1.0, 4.0, 4.5], [0.0, 1.0, 2.0, 3.0, 4.0]])
+    whole = 2.0 * times[..., None] - 1.0
+    gaps = np.where(np.array([0, 1, 0, 1, 0])[None, :, None] == 1, np.nan, whole)
+    np.testing.assert_allclose(fill(gaps, how, times), whole, atol=1e-12)
+    assert np.abs(fill(gaps, how)[0] - whole[0]).max() > 0.5
+
+
+def test_bins_at_the_same_time_do_no_harm():
+    values = np.array([[[0.0], [np.nan], [2.0], [3.0], [np.nan]]])
+    times = np.array([[0.0, 1.0, 2.0, 2.0, 2.0]])
+    for how in ("linear", "natural"):
+        filled = fill(values, how, times)[0, :, 0]
+        assert np.all(np.isfinite(filled))
+        assert filled[-1] == 3.0

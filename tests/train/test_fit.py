@@ -15,7 +15,7 @@ import pytest
 from small import small_net, small_task
 
 import gnode
-from gnode import fit, load, resume
+from gnode import fit, load, resume, stopping
 from gnode.errors import ArgumentError, GnodeError, StoreError
 from gnode.train import Settings, Sweep, loop, store
 from gnode.types import as_key
@@ -218,7 +218,94 @@ def test_a_class_that_is_not_gnodes_is_never_built_from_a_file(tmp_path):
     path.write_text(path.read_text().replace('"Gated"', '"Popen"'))
     with pytest.raises(StoreError, match="like=network"):
         load(tmp_path / "run")
-    assert load(tmp_path / "run", like=small_net(key=9)).net.cell.units == 3
+    with pytest.raises(StoreError, match=r"\.cell is Gated, but was Popen"):
+        load(tmp_path / "run", like=small_net(key=9))
+
+
+class Own(gnode.cells.Cell):
+    """As a user writes one: with a number that is trained, a setting, a function and a network of another library."""
+
+    tau: float
+    lag: float = eqx.field(static=True)
+    hidden: eqx.nn.MLP
+    inputs: int = eqx.field(static=True)
+    units: int = eqx.field(static=True)
+
+    @property
+    def state_size(self):
+        return self.units
+
+    def vector_field(self, h, x):
+        return (self.hidden(jax.numpy.concatenate([h, x])) - h) / (self.tau * self.lag)
+
+
+def own_net(lag=1.0, seed=0):
+    hidden = eqx.nn.MLP(5, 3, 8, 1, key=jax.random.key(seed))
+    cell = Own(tau=0.02, lag=lag, hidden=hidden, inputs=2, units=3)
+    return gnode.Network(cell, 2, key=1)
+
+
+def test_a_cell_of_the_users_own_survives_its_folder(tmp_path):
+    run = fit(own_net(), small_task(), out=tmp_path / "run", **QUICK)
+    found = load(tmp_path / "run", like=own_net(seed=1))
+    assert found.net.cell.tau == 0.02
+    assert found.evaluate()["loss"] == pytest.approx(run.best_loss, rel=1e-5)
+    assert resume(tmp_path / "run", like=own_net()).status == "finished"
+    with pytest.raises(StoreError, match="like=network"):
+        resume(tmp_path / "run")
+    with pytest.raises(StoreError, match=r"\.cell\.lag is 7\.0, but was 1\.0"):
+        load(tmp_path / "run", like=own_net(lag=7.0))
+
+
+def test_a_run_interrupted_before_its_first_epoch_begins_there(tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "_next_epoch", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fit(small_net(), small_task(), out=tmp_path / "run", **QUICK)
+    assert load(tmp_path / "run").epochs_done == 0
+    whole = fit(small_net(), small_task(), **QUICK)
+    np.testing.assert_array_equal(resume(tmp_path / "run").curves["validation"], whole.curves["validation"])
+
+
+def test_a_signal_that_python_lost_ends_training_after_the_epoch(tmp_path):
+    """As in a callback of another library, which swallows what its handler raises."""
+    with pytest.raises(KeyboardInterrupt):
+        stopping.handle(signal.SIGTERM, None)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            fit(small_net(), small_task(), out=tmp_path / "run", **QUICK)
+    finally:
+        stopping.forget()
+    assert load(tmp_path / "run").epochs_done == 1
+
+
+def test_a_file_that_changed_is_not_trained_on_any_further(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    arrays = {"inputs": rng.normal(size=(20, 6, 2)), "targets": rng.normal(size=(20, 6, 2)), "dt": 0.01}
+    (tmp_path / "data").mkdir()
+    monkeypatch.chdir(tmp_path / "data")
+    np.savez("mine.npz", **arrays)
+    fit(small_net(), gnode.tasks.make("mine.npz"), out=tmp_path / "run", **QUICK)
+    (tmp_path / "run" / "result.json").unlink()
+    monkeypatch.chdir(tmp_path)
+    assert resume(tmp_path / "run").status == "finished"  # found where it was
+    np.savez(tmp_path / "data" / "mine.npz", **arrays | {"targets": -arrays["targets"]})
+    with pytest.raises(StoreError, match="has changed since"):
+        load(tmp_path / "run").task  # noqa: B018
+    (tmp_path / "data" / "mine.npz").unlink()
+    with pytest.raises(StoreError, match="does not exist here, nor at"):
+        load(tmp_path / "run").task  # noqa: B018
+
+
+def test_states_rest_once_a_trial_is_over():
+    inputs, lengths = np.ones((8, 6, 2)), np.full(8, 4)
+    inputs[:, 4:] = 1e3
+    task = gnode.tasks.arrays(inputs, np.zeros((8, 6, 2)), 0.01, lengths=lengths, validation=0.25)
+    states = fit(small_net(), task, epochs=1).states
+    np.testing.assert_array_equal(states[:, 4:], np.repeat(states[:, 3:4], 2, axis=1))
 
 
 def test_two_processes_on_one_folder(tmp_path):

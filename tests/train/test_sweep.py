@@ -226,6 +226,21 @@ def test_ctrl_c_before_the_first_epoch_keeps_the_start(tmp_path, monkeypatch):
     assert resume_sweep(tmp_path / "s", engine="one_program").status()["finished"] == 2
 
 
+@pytest.mark.parametrize("engine", ["threads", "one_program"])
+def test_a_member_whose_file_is_damaged_begins_anew(engine, tmp_path, monkeypatch):
+    epochs = Epochs(monkeypatch)
+    epochs.stop_after(3, lambda: sweep(TASK, tmp_path / "s", engine=engine, workers=1, lr=[1e-3, 1e-2], **SMALL))
+    (tmp_path / "s" / "unfinished" / "0000.npz").write_bytes(b"PK not any more")
+    with pytest.warns(UserWarning, match="member 0 begins anew"):
+        assert resume_sweep(tmp_path / "s", engine=engine).status()["finished"] == 2
+
+
+def test_axes_of_numpy_and_ranges():
+    grid = Grid.over(TASK, lr=np.logspace(-3, -2, 2), seed=range(2), state=[np.int64(2)], epochs=3)
+    assert [(own["lr"], own["seed"], own["state"]) for own in grid.members[:2]] == [(0.001, 0, 2), (0.001, 1, 2)]
+    assert all(type(own["seed"]) is int and type(own["lr"]) is float for own in grid.members)
+
+
 def test_saving_takes_a_small_share_of_the_time(monkeypatch):
     now = 0.0
     monkeypatch.setattr(unfinished.time, "monotonic", lambda: now)

@@ -31,6 +31,8 @@ class Table:
         self.names = [name.strip() for name in rows[0]] if rows else []
         if len(set(self.names)) != len(self.names) or not self.names:
             raise errors.ArgumentError(f"task file {path} needs a first row that names its columns, each once.")
+        if len(self.names) == 1 and any(mark in self.names[0] for mark in ";\t"):
+            raise errors.ArgumentError(f"task file {path} has its columns apart by ';' or tabs; write commas instead.")
         self.rows = [(number, row) for number, row in enumerate(rows[1:], start=2) if any(cell.strip() for cell in row)]
         for number, row in self.rows:
             if len(row) != len(self.names):

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PyTree
 
-from gnode import errors
+from gnode import errors, stopping
 from gnode.tasks import Task
 from gnode.train import loop, member, program
 from gnode.train.engines.threads import Deliver, Tick
@@ -149,10 +149,13 @@ def _train_chunk(
         for position, (index, problem, before) in enumerate(zip(chunk, problems, begun)):
             yield index, problem, _progress_of(position, here, known, problem), before.seconds + own_seconds
 
+    delivered: set[int] = set()
+
     def save() -> None:
         with pace:
             for index, _, now, seconds in each():
-                unfinished.save(index, now, seconds)
+                if index not in delivered:
+                    unfinished.save(index, now, seconds)
 
     try:
         while epoch < first.settings.epochs and not _all_idle(state, len(chunk)):
@@ -161,15 +164,17 @@ def _train_chunk(
             curves[epoch:] = [np.stack([np.asarray(values, np.float64) for values in metrics])]
             state, epoch = after, epoch + 1
             tick(len(chunk))
+            stopping.check()
             if pace.is_due():
                 save()
+        tick((first.settings.epochs - epoch) * len(chunk))
+        for index, problem, done, seconds in each():
+            done = done._replace(state=jax.tree.map(jnp.asarray, done.state))
+            deliver(member.outcome(index, members[index], task, problem, done, seconds))
+            delivered.add(index)
     except BaseException:  # also Ctrl-C: what was learned is kept
         save()
         raise
-    tick((first.settings.epochs - epoch) * len(chunk))
-    for index, problem, done, seconds in each():
-        done = done._replace(state=jax.tree.map(jnp.asarray, done.state))
-        deliver(member.outcome(index, members[index], task, problem, done, seconds))
 
 
 def _progress_of(position: int, state: PyTree, curves: np.ndarray, problem: Problem) -> Progress:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from gnode import stopping
 from gnode.solve import available_cores
 from gnode.tasks import Task
 from gnode.train import loop, member
@@ -171,7 +172,8 @@ def _train_member(
     def after_epoch(now: Progress) -> None:
         group.compiled = True
         tick(1)
-        if stop.is_set() or pace.is_due():
+        stopped = stop.is_set() or stopping.is_wanted()
+        if stopped or pace.is_due():
             with pace:
                 unfinished.save(index, now, seconds())
         if stop.is_set():
