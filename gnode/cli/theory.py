@@ -38,7 +38,7 @@ def critical(
     final: Final = "identity",
     activate_state: ActivateState = False,
     width: Annotated[int, typer.Option(help="State size of the networks drawn; 0 draws none.")] = 1000,
-    draws: Annotated[int, typer.Option(help="How many networks to draw.")] = 4,
+    draws: Annotated[int, typer.Option(help="How many networks to draw.", min=1)] = 4,
     places: Annotated[
         int, typer.Option(help="Typical states, or states near a kink at 0 (ReLU), to average over.")
     ] = 4,
@@ -146,7 +146,7 @@ def dynamics(
     activate_state: ActivateState = False,
     sigma_z: Annotated[float, typer.Option(help="Scale of the gates of the networks drawn; 0 for none.")] = 0.0,
     width: Annotated[int, typer.Option(help="State size of the networks drawn; 0 draws none.")] = 400,
-    draws: Annotated[int, typer.Option(help="How many networks to draw.")] = 4,
+    draws: Annotated[int, typer.Option(help="How many networks to draw.", min=1)] = 4,
     seed: Seed = 0,
     out: Out = None,
 ) -> None:
@@ -159,7 +159,7 @@ def dynamics(
     runs = [theory.simulate(theory.draw(stack, width, seed + index, sigma_z)) for index in range(draws if width else 0)]
     table = Table("", "C_h(0)", "C_h(1)", "C_h(5)", "exponent", title=f"depth {depth}, sigma_w {sigma_w:g}")
     at = [np.interp(lag, state.lags, state.autocorrelation) for lag in (0.0, 1.0, 5.0)]
-    table.add_row("mean field", *(f"{value:.4f}" for value in at), f"{state.exponent:.4f}")
+    table.add_row("mean field", *(f"{value:.4f}" for value in at), _with_error(state.exponent, state.exponent_error))
     for index, run in enumerate(runs):
         at = [np.interp(lag, run.lags, run.autocorrelation) for lag in (0.0, 1.0, 5.0)]
         exponent = f"{run.exponent:.4f} ± {run.exponent_error:.4f}"
@@ -233,3 +233,8 @@ def _not_numbers(name: str, text: str, kind: str) -> errors.ArgumentError:
 def _save(figure, out: Path) -> None:
     for file in plots.save(figure, out):
         console.print(f"Figure: {file}", soft_wrap=True)
+
+
+def _with_error(value: float, error: float) -> str:
+    """The error only where it would be seen."""
+    return f"{value:.4f}" if error < 5e-5 else f"{value:.4f} ± {error:.2g}"

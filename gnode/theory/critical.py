@@ -8,6 +8,7 @@ import numpy as np
 
 from gnode import errors
 from gnode.theory.mean_field import Aspect, FixedPoint, Stack, fixed_point, recursion
+from gnode.theory.pointwise import pointwise
 from gnode.theory.roots import bracketed_root
 
 METHODS = ("auto", "closed", "numeric")
@@ -111,7 +112,10 @@ def _solve(settings: dict, method: str, near: float | None = None) -> Critical:
 
 def _has_closed_form(unit: Stack) -> bool:
     at_rest = unit.offset == 0 and recursion(unit, 0.0).output == 0.0
-    return at_rest or (unit.phi.name in _HOMOGENEOUS and unit.final_phi.name == "identity")
+    if at_rest or unit.final_phi is not pointwise("identity"):
+        return at_rest
+    is_linear = unit.depth == 1 and not unit.activate_state  # phi does not occur
+    return is_linear or any(unit.phi is pointwise(name) for name in _HOMOGENEOUS)
 
 
 def _closed(unit: Stack, settings: dict) -> Critical:

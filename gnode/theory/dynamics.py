@@ -10,21 +10,27 @@ fixes C_0. This holds at every depth, since C_F at lag tau is a function of C_h 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import interpolate, linalg
 
 from gnode import errors
-from gnode.theory.kernels import closed_form
+from gnode.theory.kernels import closed_form, one_point
 from gnode.theory.mean_field import Stack, fixed_point, recursion
 from gnode.theory.pointwise import Array, Pointwise
 from gnode.theory.quadrature import REACH, legendre
 from gnode.theory.roots import bracketed_root
 
-Correlator = Callable[[Array], tuple[Array, Array]]
-
-_HERMITE_TERMS = 400
+_HERMITE_TERMS, _MOST_TERMS = 400, 12_800
 _PANELS, _PANEL_ORDER = 24, 40  # resolve the 400th Hermite function, whose waves are 2 pi / sqrt(400) long
+_LEFT_OUT, _SIGNAL_LEFT_OUT = (
+    1e-9,
+    1e-7,
+)  # shares, at equal times, that a series may leave out before more terms are taken
+_CELLS, _MOST_CELLS = 500, 16_000  # of the eigenvalue problem
+_EXPONENT_ERROR = 1e-8
+_NEAR = 1e-5  # share of C_0 by which a first solution may be off
 _ENERGY_ORDER = 32
 _PROFILE_CELLS, _PROFILE_ORDER = 300, 4
 _PROFILE_REACH = 9.0  # sech(9)^2 is 6e-8: from there on C - C_inf is an exponential to more than single precision
@@ -42,23 +48,41 @@ def hermite_coefficients(phi: Pointwise, variance: float, terms: int = _HERMITE_
     array([0., 2., 0.])
     """
     nodes, weights = legendre(_PANEL_ORDER)
-    edges = np.linspace(-REACH, REACH, 2 * _PANELS + 1)
+    panels = max(_PANELS, round(_PANELS / 2 * np.sqrt(terms / _HERMITE_TERMS)))
+    edges = np.linspace(0.0, REACH, panels + 1)
     half = np.diff(edges)[:, None] / 2
     x = (edges[:-1, None] + half * (1 + nodes)).ravel()
     weighted = (half * weights).ravel() * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
-    weighted = weighted * phi.function(np.sqrt(variance) * x)
+    right, left = (weighted * phi.function(sign * np.sqrt(variance) * x) for sign in (1, -1))
+    of_parity = right + left, right - left  # He_n is even or odd, so half the line is enough
     before, here = np.zeros_like(x), np.ones_like(x)
     coefficients = np.empty(terms)
     for n in range(terms):
-        coefficients[n] = weighted @ here
+        coefficients[n] = of_parity[n % 2] @ here
         before, here = here, (x * here - np.sqrt(n) * before) / np.sqrt(n + 1)
     return coefficients
 
 
-def correlator(phi: Pointwise, variance: float) -> Correlator:
-    """The function K_12 -> (C_phi, C_phi') of two points of equal variance K, for whole arrays of K_12.
+@dataclass(frozen=True)
+class Correlator:
+    """A function of covariances, for whole arrays of them: what they become, and the slope of that.
 
-    Closed forms where they are known, a Hermite series otherwise.
+    `left_out` is the share of the slope at equal times that the series behind it lack; everywhere else they lack less.
+    """
+
+    function: Callable[[Array], tuple[Array, Array]]
+    left_out: float = 0.0
+
+    def __call__(self, covariance: Array) -> tuple[Array, Array]:
+        return self.function(covariance)
+
+
+def correlator(phi: Pointwise, variance: float, with_slope: bool = True) -> Correlator:
+    """The function K_12 -> (C_phi, C_phi') of two points of equal variance K.
+
+    Closed forms where they are known, a Hermite series otherwise. At equal times its slope is compared with C_phi'(K),
+    which quadrature finds, and terms are added until they agree. A steep phi (a large K) needs many; one with a kink of
+    its own never has enough, which `left_out` tells. Without `with_slope` it is C_phi that has to agree, which takes fewer.
 
     >>> from gnode.theory.pointwise import pointwise
     >>> signal, slope = correlator(pointwise("tanh"), 1.0)(np.array([0.5]))
@@ -68,17 +92,25 @@ def correlator(phi: Pointwise, variance: float) -> Correlator:
     closed = closed_form(phi)
     if closed is not None:
         k = np.asarray(variance, float)
-        return lambda k12: (closed[0](k, k, k12), closed[1](k, k, k12))
+        return Correlator(lambda k12: (closed[0](k, k, k12), closed[1](k, k, k12)))
     if variance == 0:
-        return lambda k12: (phi.function(0 * k12) ** 2, phi.derivative(0 * k12) ** 2)
-    powers = hermite_coefficients(phi, variance) ** 2
+        return Correlator(lambda k12: (phi.function(0 * k12) ** 2, phi.derivative(0 * k12) ** 2))
+    signal, slope = one_point(phi, variance)
+    whole, allowed = (slope * variance, _LEFT_OUT) if with_slope else (signal, _SIGNAL_LEFT_OUT)
+    doublings = int(np.clip(np.ceil(np.log2(4 * variance / _HERMITE_TERMS)), 0, 4))  # a guess
+    terms, left_out = _HERMITE_TERMS * 2**doublings // 2, np.inf
+    while left_out > allowed and terms < _MOST_TERMS:
+        terms *= 2
+        powers = hermite_coefficients(phi, variance, terms) ** 2
+        found = np.arange(terms) @ powers if with_slope else powers.sum()
+        left_out = abs(whole - found) / max(whole, 1e-300)
     keep = max(2, int(np.sum(np.cumsum(powers[::-1])[::-1] > 1e-17 * powers.sum())))
     series = np.polynomial.Polynomial(powers[:keep])
-    slope = series.deriv()
-    return lambda k12: (series(k12 / variance), slope(k12 / variance) / variance)
+    its_slope = series.deriv()
+    return Correlator(lambda k12: (series(k12 / variance), its_slope(k12 / variance) / variance), left_out)
 
 
-def two_time(stack: Stack, state_variance: float) -> Correlator:
+def two_time(stack: Stack, state_variance: float, with_slope: bool = True) -> Correlator:
     """The function C_h(tau) -> (C_F(tau), chi_L(tau)) for a stationary state of variance C_h(0).
 
         K^(l+1)(tau) = sigma_l^2 C_phi(K^l(0), K^l(tau)) + sigma_b^2,   chi_L(tau) = dC_F(tau) / dC_h(tau)
@@ -86,6 +118,7 @@ def two_time(stack: Stack, state_variance: float) -> Correlator:
     Arguments:
         stack: the ensemble; its input, if any, is constant in time.
         state_variance: C_h(0).
+        with_slope: whether chi_L is needed as precisely as C_F, near tau = 0.
 
     Returns:
         A vectorised function; chi_L includes the factor of the final activation.
@@ -95,9 +128,10 @@ def two_time(stack: Stack, state_variance: float) -> Correlator:
     (array([1.125]), array([2.25]))
     """
     kernels = recursion(stack, state_variance).kernels
-    first = [correlator(stack.phi, state_variance)] if stack.activate_state else [lambda c: (c, np.ones_like(c))]
-    layers = first + [correlator(stack.phi, k) for k in kernels[:-1]]
-    last = correlator(stack.final_phi, kernels[-1])
+    itself = Correlator(lambda c: (c, np.ones_like(c)))
+    first = [correlator(stack.phi, state_variance, with_slope) if stack.activate_state else itself]
+    layers = first + [correlator(stack.phi, k, with_slope) for k in kernels[:-1]]
+    last = correlator(stack.final_phi, kernels[-1], with_slope)
 
     def evaluate(covariance: Array) -> tuple[Array, Array]:
         signal, chi = np.asarray(covariance, float), 1.0
@@ -108,7 +142,7 @@ def two_time(stack: Stack, state_variance: float) -> Correlator:
         signal, slope = last(signal)
         return signal, chi * slope
 
-    return evaluate
+    return Correlator(evaluate, sum(layer.left_out for layer in (*layers, last)))
 
 
 @dataclass(frozen=True)
@@ -122,7 +156,8 @@ class ChaoticState:
         variance: C_0 = C_h(0).
         plateau: C_inf, the part of the variance that does not change in time.
         exponent: lambda, the largest Lyapunov exponent.
-        exponent_error: difference between the last two grids of the eigenvalue problem, extrapolated.
+        exponent_error: difference between the last two grids of the eigenvalue problem, extrapolated, and what the
+            series of the correlators leave out.
         energy_error: |V(C_0) - V(C_inf)|, relative to the depth of the potential.
         iterations: values of C_0 tried.
     """
@@ -169,10 +204,10 @@ def chaotic_state(stack: Stack, max_lag: float = 40.0, points: int = 1601) -> Ch
         )
     tried = 0
 
-    def imbalance(variance: float) -> float:
+    def imbalance(variance: float, with_slope: bool = False) -> float:
         nonlocal tried
         tried += 1
-        output = two_time(stack, variance)
+        output = two_time(stack, variance, with_slope)
         plateau = _plateau(output, variance)  # at C_0 itself if C_F > C all the way: then the drop from 0 is positive
         return float(_potential_drop(output, plateau if plateau < variance else 0.0, variance))
 
@@ -185,12 +220,17 @@ def chaotic_state(stack: Stack, max_lag: float = 40.0, points: int = 1601) -> Ch
                 "small to resolve. Choose a larger one."
             )
     variance = bracketed_root(imbalance, low, min(1.3 * low, static.variance), rtol=1e-14)
+    near = variance * (1 - _NEAR), min(variance * (1 + _NEAR), static.variance)
+    if imbalance(near[0], with_slope=True) > 0 > imbalance(near[1], with_slope=True):  # once more, with longer series
+        variance = bracketed_root(partial(imbalance, with_slope=True), *near, rtol=1e-14)
     output = two_time(stack, variance)
     plateau = _plateau(output, variance)
-    profile = _profile(output, plateau, variance)
+    profile, reach = _profile(output, plateau, variance)
     lags = np.linspace(0.0, max_lag, points)
     correlation = profile(lags)
-    exponent, exponent_error = _largest_exponent(lambda tau: output(profile(tau))[1], max_lag)
+    exponent, exponent_error = _largest_exponent(lambda tau: output(profile(tau))[1], reach)
+    # The ground state's energy moves by no more than its potential does.
+    exponent_error += output.left_out * float(output(np.array(variance))[1]) / (2 * (1 + exponent))
     middle = (plateau + variance) / 2
     depth = abs(float(_potential_drop(output, middle, variance)))
     drift = abs(float(_potential_drop(output, plateau, variance))) / depth
@@ -220,8 +260,9 @@ def _potential_drop(output: Correlator, lower: Array | float, upper: Array | flo
     return np.sum(half * weights * (output(c)[0] - c), axis=-1)
 
 
-def _profile(output: Correlator, plateau: float, variance: float) -> Callable[[Array], Array]:
-    """C_h as a function of tau: tau(C) by quadrature of dC / sqrt(2 (V(C_0) - V(C))), then inverted.
+def _profile(output: Correlator, plateau: float, variance: float) -> tuple[Callable[[Array], Array], float]:
+    """C_h as a function of tau: tau(C) by quadrature of dC / sqrt(2 (V(C_0) - V(C))), then inverted; and the lag from
+    which on nothing is left of it but C_inf.
 
     C = C_inf + (C_0 - C_inf) sech(s)^2 takes the square root out of the turning point and the logarithm out
     of the tail, so that tau is a smooth function of s, nearly linear.
@@ -244,7 +285,7 @@ def _profile(output: Correlator, plateau: float, variance: float) -> Callable[[A
         inside = 1 / np.cosh(spline(np.minimum(tau, lag[-1]))) ** 2
         return plateau + span * inside * np.exp(-rate * np.maximum(tau - lag[-1], 0.0))
 
-    return evaluate
+    return evaluate, float(lag[-1])
 
 
 def _kinetic_energy(output: Correlator, plateau: float, variance: float, gap: Array) -> Array:
@@ -255,16 +296,24 @@ def _kinetic_energy(output: Correlator, plateau: float, variance: float, gap: Ar
     return np.where(gap > (variance - plateau) / 2, from_above, from_below)
 
 
-def _largest_exponent(chi: Callable[[Array], Array], max_lag: float) -> tuple[float, float]:
-    """lambda on three grids, Richardson-extrapolated: the scheme is of second order."""
-    coarse, middle, fine = (_ground_state(chi, max_lag, cells) for cells in (500, 1000, 2000))
-    first, second = middle + (middle - coarse) / 3, fine + (fine - middle) / 3
-    return second, abs(second - first)
+def _largest_exponent(chi: Callable[[Array], Array], reach: float) -> tuple[float, float]:
+    """lambda on finer and finer grids, Richardson-extrapolated: the scheme is of second order.
+
+    Q falls off at least as fast as C_h - C_inf, so where that has ended (`reach`) it may be set to 0.
+    """
+    cells, known, error = _CELLS, [_ground_state(chi, reach, _CELLS)], np.inf
+    extrapolated: list[float] = []
+    while cells < _MOST_CELLS and (len(known) < 3 or error > _EXPONENT_ERROR):
+        cells *= 2
+        known.append(_ground_state(chi, reach, cells))
+        extrapolated.append(known[-1] + (known[-1] - known[-2]) / 3)
+        error = float(abs(extrapolated[-1] - extrapolated[-2])) if len(extrapolated) > 1 else np.inf
+    return extrapolated[-1], error
 
 
-def _ground_state(chi: Callable[[Array], Array], max_lag: float, cells: int) -> float:
+def _ground_state(chi: Callable[[Array], Array], reach: float, cells: int) -> float:
     """lambda of the even solution: Q' = 0 at tau = 0, an edge of the grid's first cell, and Q = 0 far off."""
-    width = max_lag / cells
+    width = reach / cells
     tau = (np.arange(cells) + 0.5) * width
     diagonal = 2 / width**2 - chi(tau)
     diagonal[0] -= 1 / width**2

@@ -23,6 +23,7 @@ LEAKY_SLOPE = 0.01  # of gnode.activations.leaky_relu
 _GELU_SCALE = np.sqrt(2 / np.pi)  # jax.nn.gelu is the tanh approximation, and so is this one
 _GELU_CUBIC = 0.044715
 _PROBE = np.array([-1.7, -0.4, 0.3, 0.9, 2.1])  # irregular, so that a mean or a sum cannot pass for a pointwise map
+_REACH, _SUSPECTS = 10.0, 8  # where kinks are looked for, and how many places are looked at closely
 _DIFFERENCE_STEP = 2e-3  # error h^6 / 140 * phi^(7), about 1e-17, against rounding 1e-16 / h, about 1e-13
 
 
@@ -87,7 +88,8 @@ def pointwise(activation: Any, argument: str = "activation") -> Pointwise:
     """phi and phi' of a named activation, of a vectorised function, or of a `Pointwise`.
 
     The derivative of a jax function is its automatic derivative in float64; that of a function which jax
-    cannot trace is a central difference of order six, good to about 1e-12 where phi is smooth.
+    cannot trace is a central difference of order six, good to about 1e-12. Of a function with a kink, whose slope
+    differences would smear, it is an error to ask for it.
 
     Arguments:
         activation: the name, the function or the ready-made pair.
@@ -122,7 +124,7 @@ def _from_callable(function: Callable, argument: str) -> Pointwise:
             slope = jax.jit(jax.vmap(jax.grad(lambda x: jnp.sum(function(x)))))
             slope(_PROBE)
     except Exception:  # whatever a numpy-only function raises on a tracer; differences serve it as well
-        return Pointwise(name, value, lambda x: _difference(value, x))
+        return Pointwise(name, value, _Differences(value, f"{argument} {name!r}"))
 
     def derivative(x: Array) -> Array:
         with precision.double():
@@ -146,8 +148,33 @@ def _require_vectorised(value: Function, what: str) -> None:
         raise errors.ArgumentError(f"{what} mixes the entries of an array, {allowed}")
 
 
-def _difference(value: Function, x: Array) -> Array:
-    """Central difference of order six."""
-    h = _DIFFERENCE_STEP
-    weights = ((1, 45.0), (2, -9.0), (3, 1.0))
-    return sum(w * (value(x + k * h) - value(x - k * h)) for k, w in weights) / (60 * h)
+class _Differences:
+    """The derivative of a smooth function by central differences of order six."""
+
+    def __init__(self, value: Function, what: str):
+        self._value, self._what, self._is_smooth = value, what, False
+
+    def __call__(self, x: Array) -> Array:
+        if not self._is_smooth:
+            _require_smooth(self._value, self._what)
+            self._is_smooth = True
+        weights, h = ((1, 45.0), (2, -9.0), (3, 1.0)), _DIFFERENCE_STEP
+        return sum(w * (self._value(x + k * h) - self._value(x - k * h)) for k, w in weights) / (60 * h)
+
+
+def _require_smooth(value: Function, what: str) -> None:
+    """No jump of the slope: seen from ever nearer, that of a smooth function shrinks and that of a kink does not."""
+
+    def jumps(x: Array, step: float) -> Array:
+        return np.abs(value(x + step) - 2 * value(x) + value(x - step)) / step
+
+    coarse = np.arange(-_REACH, _REACH, _DIFFERENCE_STEP)
+    found = jumps(coarse, _DIFFERENCE_STEP)
+    for place in np.argsort(found)[-_SUSPECTS:]:
+        fine = _DIFFERENCE_STEP / 64
+        near = jumps(coarse[place] + np.arange(-64, 65) * fine, fine).max()
+        if found[place] > 1e-6 and near > found[place] / 4:
+            raise errors.ArgumentError(
+                f"{what} has a kink near {round(coarse[place], 2) + 0.0:g}, and its derivative is not known; write it with "
+                "jax.numpy, or pass a gnode.theory.Pointwise with its derivative."
+            )

@@ -17,6 +17,7 @@ Integrand = Callable[[Any], Any]
 TOLERANCE = 1e-13
 REACH = 12.0  # exp(-REACH^2 / 2) is 5e-32: beyond it lies nothing that float64 could see
 _SEAMS = np.array([0.0, 1.5, 3.0, 6.0, REACH])  # finer where the Gaussian has its mass
+_INNER = np.array([1e-6, 1e-4, 1e-2])  # where phi(sqrt(K) x) has its flank if K is large: one wide panel would miss it
 _ORDER = 20
 _MAX_BISECTIONS = 50  # halving a panel of length 6 so often leaves 5e-15, less than the weight of any kink
 _MAX_PANELS = 4096
@@ -62,8 +63,9 @@ def _refined(left: Array, right: Array) -> tuple[Array, Array, Array]:
 
 @lru_cache
 def _first_pass() -> tuple[Array, Array, Array, Array, Array]:
-    left = np.concatenate([-_SEAMS[:0:-1], _SEAMS[:-1]])
-    right = np.concatenate([-_SEAMS[-2::-1], _SEAMS[1:]])
+    seams = np.sort(np.concatenate([_SEAMS, _INNER]))
+    left = np.concatenate([-seams[:0:-1], seams[:-1]])
+    right = np.concatenate([-seams[-2::-1], seams[1:]])
     return left, right, *_refined(left, right)
 
 

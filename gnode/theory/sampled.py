@@ -109,7 +109,7 @@ def draw(stack: Stack, state: int, seed: int = 0, sigma_z: float = 0.0) -> Sampl
 
 
 def _widths(stack: Stack, state: int) -> list[int]:
-    if isinstance(stack.aspect, (int, float)):
+    if not isinstance(stack.aspect, Sequence | np.ndarray):
         return [state] + [max(1, round(stack.aspect * state))] * (stack.depth - 1) + [state]
     return [max(1, round(width / stack.aspect[0] * state)) for width in stack.aspect]
 

@@ -2,6 +2,7 @@
 
 import time
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -53,6 +54,21 @@ def test_relu_formula(depth, aspect, scaling):
         return  # the same again, only slower
     with_bias = critical_sigma_w(depth, "relu", scaling, 0.5, aspect, method="numeric")
     assert with_bias.sigma_w == pytest.approx(by_hand, rel=1e-11)
+
+
+def test_a_function_is_not_known_by_its_name():
+    def relu(x):  # it is not
+        return jnp.clip(x, 0.0, 1.0)
+
+    found = critical_sigma_w(3, relu, sigma_b=0.5)
+    assert found.method == "numeric"
+    assert found.sigma_w == critical_sigma_w(3, lambda x: jnp.clip(x, 0.0, 1.0), sigma_b=0.5).sigma_w
+
+
+def test_one_layer_is_linear_whatever_the_activation():
+    found = critical_sigma_w(1, "tanh", sigma_b=0.1)
+    assert found.sigma_w == 1.0
+    assert np.isnan(found.state_variance)  # it diverges there
 
 
 def test_usual_initialisations():

@@ -1,5 +1,6 @@
 """The stationary chaotic state against known limits, its own equation, and simulated networks."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -50,6 +51,24 @@ def test_onset_of_chaos_of_the_rate_network():
         ratios.append(state.exponent / (excess**2 / 2))
         assert state.variance == pytest.approx(excess, rel=2 * excess)
     assert 2 * ratios[1] - ratios[0] == pytest.approx(1, abs=0.01)  # the first correction is linear in the excess
+
+
+def test_the_exponent_does_not_depend_on_the_lags_that_are_shown():
+    """Near criticality everything is slow: the eigenvalue problem needs more time than anyone may want to look at."""
+    stack = Stack(1, 1.02, activate_state=True)
+    short, long = (chaotic_state(stack, max_lag=lag).exponent for lag in (40.0, 400.0))
+    assert short == pytest.approx(long, rel=1e-9)
+    assert short > 0
+
+
+@pytest.mark.parametrize("sigma_w", [3.0, pytest.param(6.0, marks=pytest.mark.slow)])
+def test_series_agree_with_closed_forms_as_well_as_they_say(sigma_w):
+    """erf has a closed form; the same function without its name takes the Hermite series, which steep flanks make long."""
+    closed = chaotic_state(Stack(2, sigma_w, "erf"))
+    series = chaotic_state(Stack(2, sigma_w, lambda x: jax.scipy.special.erf(x)))
+    assert abs(series.exponent - closed.exponent) <= series.exponent_error + closed.exponent_error
+    assert closed.exponent_error < 1e-5
+    assert sigma_w > 3 or series.exponent_error < 1e-7
 
 
 def test_two_ways_to_write_one_network():

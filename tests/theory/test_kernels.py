@@ -100,6 +100,34 @@ def test_derivatives_of_functions():
 
 
 @pytest.mark.parametrize(
+    ("function", "place"),
+    [
+        (lambda x: np.maximum(x, 0), "0"),
+        (lambda x: np.clip(x, -2, 1.3), "1.3"),
+        (lambda x: np.where(np.asarray(x) > 0.7312, 1.0, 0.0), "0.73"),
+    ],
+)
+def test_the_slope_of_a_numpy_function_with_a_kink_is_refused(function, place):
+    """Differences smear it: ReLU's critical scale would come out 20% too large."""
+    assert kernel(function, 1.0).value > 0
+    with pytest.raises(errors.ArgumentError, match=f"kink near {place}, .* jax.numpy"):
+        kernel(function, 1.0, derivative=True)
+
+
+def test_a_steep_function_is_not_taken_for_one_with_a_kink():
+    steep = pointwise(lambda x: np.tanh(50 * np.asarray(x)))
+    np.testing.assert_allclose(steep.derivative(np.array([0.01])), 50 * (1 - np.tanh(0.5) ** 2), rtol=1e-5)
+
+
+@pytest.mark.parametrize("variance", [1e4, 1e7, 1e10])
+def test_flanks_that_are_narrow_beside_the_gaussian_are_seen(variance):
+    """E[phi'^2] of a steep phi: the Gaussian is flat there, so it is its density at 0 times the integral of phi'^2, 4/3."""
+    assert kernel("tanh", variance, derivative=True).value == pytest.approx(
+        4 / 3 / np.sqrt(2 * np.pi * variance), rel=10 / variance
+    )
+
+
+@pytest.mark.parametrize(
     ("activation", "says"),
     [
         ("rleu", "Did you mean 'relu'"),

@@ -44,7 +44,7 @@ def test_curve_capacity_dynamics_spectra(tmp_path):
         "capacity", "--units", "6", "--rows", "4", "--margins", "0.5", "--out", str(tmp_path / "c")
     )
     assert (tmp_path / "c.png").stat().st_size > 0
-    assert "0.5343" in run("dynamics", "--width", "0")
+    assert "0.5344" in run("dynamics", "--width", "0")
     assert "pinched" in run("spectra", "--models", "mgru", "--state", "10", "--duration", "5")
 
 
