@@ -73,15 +73,15 @@ def grows_with_tau(claim: str, found: Expressivity, models: list[str], **fixed: 
 
 
 def wider_is_better(claim: str, found: Expressivity, models: list[str], **fixed: Any) -> Check:
-    """Whether the widest hidden layer has a lower error than the narrowest, at every N."""
-    ends, measured_ends = [], {}
+    """Whether the widest hidden layer has a lower error than the narrowest, at every N; those between are shown."""
+    ends, means = [], {}
     for model in models:
         for state in found.values("state"):
             curve = found.curve("hidden", model=model, state=state, **fixed)
             ends.append(bool(curve.mean[-1] < curve.mean[0]))
-            name = f"{plots.MODEL_NAMES[model]}, N = {state}, H = {curve.x[0]:g} and {curve.x[-1]:g}"
-            measured_ends[name] = [float(curve.mean[0]), float(curve.mean[-1])]
-    return Check(claim, all(ends), measured_ends)
+            widths = ", ".join(f"{width:g}" for width in curve.x)
+            means[f"{plots.MODEL_NAMES[model]}, N = {state}, H = {widths}"] = [float(mean) for mean in curve.mean]
+    return Check(claim, all(ends), means)
 
 
 def beats(claim: str, found: Expressivity, winner: str, loser: str) -> Check:

@@ -134,7 +134,7 @@ def _version(package: str) -> str:
 
 def _commit() -> str | None:
     """The commit of gnode's own source tree, if it is run from one; '+' marks uncommitted changes."""
-    here = Path(__file__).resolve().parent
+    here = Path(__file__).resolve().parent.parent
     git = ["git", "-C", str(here)]
     try:
         commit = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, timeout=5)

@@ -31,7 +31,7 @@ def analyse(trained: Trained) -> Outcome:
         for share, unstable in ((1 - PROBE, False), (1 + PROBE, True)):
             stack = theory.Stack(depth, float(share * row[middle]), "tanh", sigma_b=float(biases[middle]))
             sides.append((theory.fixed_point(stack).radius > 1) == unstable)
-    rises = np.all(np.diff(curve.sigma_w, axis=1) > 0)
+    rise = float(np.diff(curve.sigma_w, axis=1).min())
     falls = np.all(np.diff(curve.sigma_w[:, middle]) < 0)
     return Outcome(
         numbers=[Number(f"sigma_w* without biases, {name}", value, "1") for name, value in starts.items()],
@@ -46,7 +46,7 @@ def analyse(trained: Trained) -> Outcome:
                 all(sides),
                 {"probes on the expected side": sum(sides), "probes": len(sides)},
             ),
-            Check("Biases stabilise: every curve rises with sigma_b.", bool(rises), {}),
+            Check("Biases stabilise: every curve rises with sigma_b.", rise > 0, {"smallest step": rise}),
         ],
         figures={"a": critical_curves(curve)},
         details={

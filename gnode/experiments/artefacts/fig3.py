@@ -45,7 +45,10 @@ def analyse(trained: Trained) -> Outcome:
                 "The error grows with |log(tau / tau_OU)| for every network.", wide_ones, MODELS, state=largest
             ),
             noise.wider_is_better(
-                "Wider hidden layers are more expressive (gnODE, tau = 1 s).", found, ["gnode"], tau=1.0
+                "The widest hidden layer is more expressive than the narrowest (gnODE, tau = 1 s).",
+                found,
+                ["gnode"],
+                tau=1.0,
             ),
             lowest_at(wide_ones, smallest, 1.0),
             lowest_at(wide_ones, smallest, 30.0),

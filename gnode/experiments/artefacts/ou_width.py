@@ -36,7 +36,7 @@ def analyse(trained: Trained) -> Outcome:
         curves["rnn"] = found.curve("state", model="rnn", tau=tau)
         figures[panel] = pictures.error_curves(curves, "state")
         name = f"{'gnODE' if model == 'gnode' else 'nODE'}, {layers} hidden, tau = {tau:g} s"
-        claim = f"More hidden units are more expressive ({name})."
+        claim = f"The most hidden units are more expressive than the fewest ({name})."
         checks.append(noise.wider_is_better(claim, found, [model], layers=layers, tau=tau))
     sizes, wide = noise.STATES[trained.scale], noise.widest(trained.scale)
     checks += [
