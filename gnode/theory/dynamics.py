@@ -196,7 +196,13 @@ def chaotic_state(stack: Stack, max_lag: float = 40.0, points: int = 1601) -> Ch
     """
     errors.positive("max_lag", max_lag)
     errors.whole("points", points, at_least=3)
-    static = fixed_point(stack, start=1.0)
+    try:
+        static = fixed_point(stack, start=1.0)
+    except errors.ArgumentError as problem:
+        raise errors.ArgumentError(
+            f"{str(problem).split(' Choose')[0]} Above its critical scale such a stack is not chaotic, it runs away; an "
+            "activation with a bound after the last layer, such as final 'tanh', gives it a chaotic phase."
+        ) from problem
     if static.variance == 0 or static.radius <= 1:
         raise errors.ArgumentError(
             f"sigma_w is {stack.sigma_w!r}, but the chaotic state exists only above the critical scale: here "

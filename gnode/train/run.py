@@ -85,9 +85,8 @@ class Run:
             "interrupted": f"was interrupted after {epochs} of {self.settings.epochs} epochs",
         }[self.status]
         if not np.isfinite(self.best_loss):
-            return (
-                f"The run {ended}, before any validation loss was found; lower the learning rate or clip the gradient."
-            )
+            remedy = "; lower the learning rate or clip the gradient" if self.status == "diverged" else ""
+            return f"The run {ended}, before any validation loss was found{remedy}."
         best = f"best validation loss {self.best_loss:.4g} in epoch {self.best_epoch}"
         tested = "".join(f", test {name} {value:.4g}" for name, value in (self.test or {}).items())
         return f"The run {ended} in {self.seconds:.0f} s; {best}{tested}."
