@@ -174,7 +174,8 @@ def _require_smooth(value: Function, what: str) -> None:
         fine = _DIFFERENCE_STEP / 64
         near = jumps(coarse[place] + np.arange(-64, 65) * fine, fine).max()
         if found[place] > 1e-6 and near > found[place] / 4:
+            where = round(float(coarse[place]), 2) + 0.0
             raise errors.ArgumentError(
-                f"{what} has a kink near {round(float(coarse[place]), 2) + 0.0:g}, and its derivative is not known; write it with "
-                "jax.numpy, or pass a gnode.theory.Pointwise with its derivative."
+                f"{what} has a kink near {where:g}, and its derivative is not known; write it with jax.numpy, or pass a "
+                "gnode.theory.Pointwise with its derivative."
             )
