@@ -5,10 +5,8 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from gnode import errors
-from gnode.train import store
+from gnode.train import store, structure
 from gnode.train.loop import Progress
 
 UNFINISHED = "unfinished"
@@ -37,9 +35,10 @@ class Unfinished:
         if path is None or not path.exists():
             return 0
         try:
-            with np.load(path) as arrays:
-                return int(arrays["epoch"])
-        except Exception:  # a damaged file can be anything
+            return int(
+                structure.read_arrays(path)["epoch"]
+            )  # all of it: a file that is damaged further on counts as none
+        except (errors.StoreError, KeyError):
             return 0
 
     def load(self, index: int, start: Progress) -> Begun:
