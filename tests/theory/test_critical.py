@@ -60,9 +60,9 @@ def test_a_function_is_not_known_by_its_name():
     def relu(x):  # it is not
         return jnp.clip(x, 0.0, 1.0)
 
-    found = critical_sigma_w(3, relu, sigma_b=0.5)
-    assert found.method == "numeric"
-    assert found.sigma_w == critical_sigma_w(3, lambda x: jnp.clip(x, 0.0, 1.0), sigma_b=0.5).sigma_w
+    with pytest.raises(errors.ArgumentError, match="method is 'closed', but"):
+        critical_sigma_w(3, relu, sigma_b=0.5, method="closed")
+    assert critical_sigma_w(3, "relu", sigma_b=0.5, method="closed").sigma_w == pytest.approx(2 ** (1 / 3))
 
 
 def test_one_layer_is_linear_whatever_the_activation():
