@@ -3,6 +3,9 @@
 import threading
 from types import FrameType
 
+EXIT_STATUS = 130
+"""Of a command that was stopped, by convention."""
+
 _wanted = threading.Event()
 
 

@@ -10,9 +10,6 @@ import typer
 from gnode import stopping
 from gnode.errors import GnodeError
 
-INTERRUPTED = 130
-"""The exit status after Ctrl-C, by convention."""
-
 
 def make_app() -> typer.Typer:
     """The `gnode` command with everything it can do."""
@@ -50,11 +47,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         _run(arguments)
     except SystemExit as end:
-        if stopping.is_wanted() and end.code == INTERRUPTED:
+        if stopping.is_wanted() and end.code == stopping.EXIT_STATUS:
             # A compilation may still run in a thread of its own, which ends the usual way with a crash.
             sys.stdout.flush()
             sys.stderr.flush()
-            os._exit(INTERRUPTED)
+            os._exit(stopping.EXIT_STATUS)
         raise
 
 
@@ -66,4 +63,4 @@ def _run(arguments: Sequence[str] | None) -> None:
         sys.exit(2)
     except KeyboardInterrupt:  # before a command has begun; commands say what they kept
         print("gnode: interrupted.", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        sys.exit(stopping.EXIT_STATUS)

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from gnode import errors
+from gnode import errors, stopping
 from gnode.experiments import baselines
 from gnode.experiments.baselines import DEFAULTS, RESULT, Baseline
 
@@ -67,7 +67,7 @@ def _guarded(work: Callable[[], Baseline], folder: Path) -> Baseline:
         return work()
     except KeyboardInterrupt:
         console.print(f"\nInterrupted; go on with: gnode baseline --resume {folder}", soft_wrap=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(stopping.EXIT_STATUS) from None
 
 
 def _carry_forward(out: Path | None, seeded: dict[str, Any]) -> None:

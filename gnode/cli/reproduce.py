@@ -11,7 +11,7 @@ from rich.markdown import Markdown
 from rich.table import Column, Table
 from rich.text import Text
 
-from gnode import errors
+from gnode import errors, stopping
 from gnode.cli.sweep import _one_core_per_network
 from gnode.experiments import collect, results
 from gnode.experiments.artefact import SCALES
@@ -75,7 +75,7 @@ def _make(name: str, scale: str, out: Path, only: str | None, how: dict[str, Any
         console.print(
             f"\nInterrupted. What was trained is kept; the same command goes on with it in {out}.", soft_wrap=True
         )
-        raise typer.Exit(130) from None
+        raise typer.Exit(stopping.EXIT_STATUS) from None
     content = store.read_json(path)
     console.print(Markdown(results.tables(content)))
     files = ", ".join([path.name, path.with_suffix(".md").name, *content["figures"]])

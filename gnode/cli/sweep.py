@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.markdown import Markdown
 
-from gnode import errors, plots, train
+from gnode import errors, plots, stopping, train
 from gnode.cli.options import with_run_options
 from gnode.train import Grid, Sweep, spec
 from gnode.train import sweep as run_sweep
@@ -136,7 +136,7 @@ def _guarded(work: Any, folder: Path, more: str = "") -> tuple[Sweep, float]:
             f"\nInterrupted. Everything so far is in {folder}; go on with: gnode sweep --resume {folder}{more}",
             soft_wrap=True,
         )
-        raise typer.Exit(130) from None
+        raise typer.Exit(stopping.EXIT_STATUS) from None
 
 
 def _dry_run(grid: Grid, engine: str, workers: int | None) -> None:

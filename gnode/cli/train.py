@@ -7,7 +7,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from gnode import errors, plots, train
+from gnode import errors, plots, stopping, train
 from gnode.cli.options import with_run_options
 from gnode.solve import use_cores
 from gnode.train import Run, spec, store
@@ -71,7 +71,7 @@ def guarded(work, folder: Path) -> Run:
             f"\nInterrupted. Everything so far is in {folder}; go on with: gnode train --resume {folder}",
             soft_wrap=True,
         )
-        raise typer.Exit(130) from None
+        raise typer.Exit(stopping.EXIT_STATUS) from None
 
 
 def tell(run: Run) -> None:

@@ -200,8 +200,9 @@ def chaotic_state(stack: Stack, max_lag: float = 40.0, points: int = 1601) -> Ch
         static = fixed_point(stack, start=1.0)
     except errors.ArgumentError as problem:
         raise errors.ArgumentError(
-            f"{str(problem).split(' Choose')[0]} Above its critical scale such a stack is not chaotic, it runs away; an "
-            "activation with a bound after the last layer, such as final 'tanh', gives it a chaotic phase."
+            f"sigma_w is {stack.sigma_w!r}, where no fixed point exists: above its critical scale such a stack is not "
+            "chaotic, it runs away; an activation with a bound after the last layer, such as final 'tanh', gives it a "
+            "chaotic phase."
         ) from problem
     if static.variance == 0 or static.radius <= 1:
         raise errors.ArgumentError(
@@ -309,7 +310,7 @@ def _largest_exponent(chi: Callable[[Array], Array], reach: float) -> tuple[floa
     """
     cells, known, error = _CELLS, [_ground_state(chi, reach, _CELLS)], np.inf
     extrapolated: list[float] = []
-    while cells < _MOST_CELLS and (len(known) < 3 or error > _EXPONENT_ERROR):
+    while cells < _MOST_CELLS and error > _EXPONENT_ERROR:
         cells *= 2
         known.append(_ground_state(chi, reach, cells))
         extrapolated.append(known[-1] + (known[-1] - known[-2]) / 3)

@@ -49,6 +49,8 @@ def describe(value: Any) -> Any:
         return {"tuple": [describe(part) for part in value]}
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, np.generic):
+        return value.item()
     # Of a class that is not gnode's: it says what was there, and is never built from.
     return {"other": getattr(value, "__qualname__", type(value).__qualname__)}
 
@@ -80,8 +82,8 @@ def rebuild(description: Any) -> Any:
         return jnp.zeros(tuple(description["array"]), description["dtype"])
     if "tuple" in description:
         return tuple(rebuild(part) for part in description["tuple"])
-    name = description["type"]
-    if name not in KNOWN_TYPES:
+    name = description.get("type", description.get("other"))
+    if "other" in description or name not in KNOWN_TYPES:
         raise errors.StoreError(
             f"the run uses a class {name!r} that gnode does not have; pass one that has it: "
             f"gnode.load(folder, like=network), or gnode.resume(folder, like=network)."
