@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 from rich.console import Console
 
@@ -94,13 +93,7 @@ def draw(run: Run, folder: Path) -> list[Path]:
         losses = {"training": run.curves["train"], "validation": run.curves["validation"]}
         files += plots.save(plots.loss_curves(losses), folder / "losses")
     if run.task.loss == "mse":
-        trials = run.task.validation.take(slice(0, 1))
-        outputs = run.net.run(trials.inputs, dt=trials.dt).outputs
-        real = slice(0, int(trials.lengths[0]))
-        targets = np.where(trials.mask[0][:, None] > 0, trials.targets[0], np.nan)  # as far as they count
-        time = np.cumsum(np.broadcast_to(trials.dt, trials.mask.shape)[0])
-        figure = plots.example_trial(trials.inputs[0][real], outputs[0][real], targets[real], time=time[real])
-        files += plots.save(figure, folder / "trial")
+        files += plots.save(plots.validation_trial(run), folder / "trial")
     else:
         trials = run.task.validation if run.task.test is None else run.task.test
         confusion = run.evaluation(trials).confusion

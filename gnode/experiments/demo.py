@@ -10,8 +10,6 @@ states is what the flow field shows (Figure 2B of the paper).
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from gnode import analysis, plots, train
 from gnode.train import Run, spec
 
@@ -47,10 +45,8 @@ def demo(out: Path, progress: bool | None = None, **changes: Any) -> Demo:
     run = train.fit(
         net, task, key=key, out=out, progress=progress, extra_config={"spec": settings}, **vars(fit_settings)
     )
-    trials = task.validation
-    outputs = np.asarray(run.net.run(trials.inputs, dt=trials.dt).outputs)
     figures = {
-        "trial": plots.example_trial(trials.inputs[0], outputs[0], trials.targets[0], task.dt),
+        "trial": plots.validation_trial(run),
         "losses": plots.loss_curves(
             {"training": run.curves["train"], "validation": run.curves["validation"]}, ylabel="MSE"
         ),

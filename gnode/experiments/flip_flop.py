@@ -92,13 +92,6 @@ def below(claim: str, sweep: Sweep, wanted: dict[str, bool], bound: float = SOLV
     return Check(claim, holds, measured | {"bound": bound})
 
 
-def example_trial(run: Run) -> Any:
-    """The first validation trial with the network's outputs."""
-    trials = run.task.validation
-    outputs = np.asarray(run.net.run(trials.inputs[:1], dt=trials.dt).outputs)
-    return plots.example_trial(trials.inputs[0], outputs[0], trials.targets[0], run.dt)
-
-
 def best_curves(sweep: Sweep, **where: Any) -> Any:
     """The validation loss of each model's best member."""
     names = dict.fromkeys(own["model"] for own in sweep.members)

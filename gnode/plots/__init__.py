@@ -10,3 +10,4 @@ from gnode.plots.sweeps import best_curves as best_curves
 from gnode.plots.sweeps import strip as strip
 from gnode.plots.training import example_trial as example_trial
 from gnode.plots.training import loss_curves as loss_curves
+from gnode.plots.training import validation_trial as validation_trial

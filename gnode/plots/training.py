@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from gnode import errors
 from gnode.plots.style import add_legend, colour, new_figure
+from gnode.train import Run
 
 ALIKE = 10
 """Channels of a trial whose ranges differ by no more than this share a scale."""
@@ -51,6 +52,16 @@ def example_trial(
     axes[-1].set_xlabel("Time (s)")
     add_legend(figure)
     return figure
+
+
+def validation_trial(run: Run) -> Figure:
+    """The first validation trial of a run on a regression: as long as it lasts, at its own times, where targets count."""
+    trials = run.task.validation.take(slice(0, 1))
+    outputs = run.net.run(trials.inputs, dt=trials.dt).outputs
+    real = slice(0, int(trials.lengths[0]))
+    targets = np.where(trials.mask[0][:, None] > 0, trials.targets[0], np.nan)
+    time = np.cumsum(np.broadcast_to(trials.dt, trials.mask.shape)[0])
+    return example_trial(trials.inputs[0][real], outputs[0][real], targets[real], time=time[real])
 
 
 def loss_curves(

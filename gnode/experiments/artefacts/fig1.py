@@ -56,7 +56,7 @@ def analyse(trained: Trained) -> Outcome:
         ],
         checks=checks,
         figures={
-            "a": flip_flop.example_trial(best),
+            "a": plots.validation_trial(best),
             "b": plots.strip(small.rows(), threshold=flip_flop.SOLVED),
             "c": flip_flop.best_curves(small),
             "d": plots.strip(large.rows(), threshold=flip_flop.SOLVED),

@@ -80,7 +80,7 @@ def analyse(trained: Trained) -> Outcome:
             ),
         ],
         figures={
-            "a": flip_flop.example_trial(run),
+            "a": plots.validation_trial(run),
             "b": plots.best_curves(curves),
             "c": principal_components(run.states, exact),
         },

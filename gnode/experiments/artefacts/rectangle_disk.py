@@ -9,6 +9,7 @@ smoke: 20 s.
 Published: minimum validation MSE 0.0137 (rectangle) and 1.910e-4 (disk).
 """
 
+from gnode import plots
 from gnode.experiments import choice, flip_flop
 from gnode.experiments.artefact import Artefact, Check, Outcome, Trained
 
@@ -25,7 +26,7 @@ def analyse(trained: Trained) -> Outcome:
             )
         )
         means[task] = numbers[-1].ours
-        figures[panel] = flip_flop.example_trial(sweep.load(choice.best_of_all(sweep, model="gnode")))
+        figures[panel] = plots.validation_trial(sweep.load(choice.best_of_all(sweep, model="gnode")))
     claim = "The rectangle's error is larger than the disk's."
     return Outcome(numbers, [Check(claim, means["rectangle"] > means["annulus"], means)], figures)
 

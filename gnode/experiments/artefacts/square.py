@@ -27,7 +27,7 @@ def analyse(trained: Trained) -> Outcome:
             flip_flop.below("nODE with N = 2 stays above 0.02.", sweep, {"node": False}, bound=0.02),
             flip_flop.below("The gnODE with N = 2 comes below 0.01.", sweep, {"gnode": True}),
         ],
-        figures={"a": flip_flop.example_trial(run), "b": plots.strip(sweep.rows(), threshold=flip_flop.SOLVED)},
+        figures={"a": plots.validation_trial(run), "b": plots.strip(sweep.rows(), threshold=flip_flop.SOLVED)},
     )
 
 
