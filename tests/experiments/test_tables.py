@@ -69,6 +69,8 @@ def test_the_critical_sweep_counts_where_its_validation_loss_is_lower():
     made = table1.analyse(Trained("paper", sweeps))
     ours = {n.name: n.ours for n in made.numbers}
     assert ours["Walker2D test MSE, N = 32: gnODE, critical initialisation"] == pytest.approx(0.4)
+    assert ours["Walker2D test MSE, N = 32: gnODE, not critical (not chosen)"] == pytest.approx(0.5)
+    assert sum("not chosen" in name for name in ours) == 1
     table = table_critical.analyse(Trained("paper", sweeps))
     assert [n.ours for n in table.numbers] == pytest.approx([0.5, 0.4])
     assert table.checks[1].holds is False  # critical is better here, where the paper has it worse
