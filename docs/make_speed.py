@@ -54,6 +54,12 @@ the whole grid of the flip-flop task: [results/kernel.md](results/kernel.md).
   bins, weights on the chip. Layers up to 128 units; wider ones, or `kernel="loop"`, take the derivative by hand. Training
   uses it by itself on a GPU that runs it; `products="bfloat16"` is coarser. The error is in a table below: errors grow
   along a trajectory, so long ones of networks that expand have the largest.
+- **A streamed kernel on a GPU** (`gnode.solve.streamed`, Pallas; `kernel="streamed"`): the weights are read block by block
+  in every bin, so that layers may have any width, and GRU, LSTM and LEM go through it too. Five networks and 256 trials
+  occupy 20 of an H200's 132 processors, so it is for many networks side by side, or several processes that share a GPU;
+  it trained Walker2D's networks with N = 100 and 316 on the [results page](results/reproduce.md#table1). **Its ratio to
+  the loop has not been measured in one run yet** (on a GPU, `gnode bench "5 networks walker2d N=316 H=316" "27 networks
+  walker2d N=316 H=316"` does that), which is why it is never chosen by itself.
 - **A CPU's cores**: a sweep trains a member on each. One network splits a batch's trials over `cores`, an explicit and
   recorded choice (`gnode train --cores 2`), because sums are then made in another order; it pays from some fifty trials on.
 - **What the halves of a step share is computed once**: LEM's forward-backward Euler takes its gates from the old state for
@@ -72,11 +78,10 @@ the whole grid of the flip-flop task: [results/kernel.md](results/kernel.md).
   a CPU each round costs more than the loop for more than two units. Not yet measured on a GPU.
 - On a CPU, the derivative by hand for wide layers with many trials: the plain loop's products fill the cores already.
 - A generic batch gradient for GRU, LSTM and LEM: more processor time than the plain loop at a hundred trials.
-- A kernel for wide layers and other cells that reads its weights block by block in every bin: for five networks of N = 316
-  not faster than the loop, though it takes a sixth of the chip.
 
-The kernel is written for Pallas' Triton backend, which newer versions of JAX call deprecated. Where it is gone, or does not
-run, training says so and takes the loop. It was measured on an H200 only, and is not chosen on older GPUs."""
+The kernels are written for Pallas' Triton backend, which newer versions of JAX call deprecated. Where it is gone, or does
+not run, training says so and takes the loop, unless a kernel was asked for by name. They ran on an H200 only; on older
+GPUs none is chosen."""
 
 
 def main() -> None:

@@ -86,7 +86,10 @@ ON_A_GPU: dict[str, Outputs] = {
     "gnode, bfloat16 products": by_gnode(products="bfloat16"),
     "gnode, loop": by_gnode(kernel="loop"),
 }
-"""gnode's other ways where there is a fused kernel."""
+"""gnode's other ways where the fused kernel is chosen."""
+
+ON_A_GPU_WIDE: dict[str, Outputs] = {"gnode, streamed kernel": by_gnode(kernel="streamed")}
+"""Where the network is too wide for that."""
 
 ON_ALL_CORES = "gnode, all cores"
 
@@ -96,8 +99,9 @@ def rivals(net: Network) -> dict[str, Outputs]:
     cores = jax.device_count() if jax.default_backend() == "cpu" else 1
     if cores > 1:
         return RIVALS | {ON_ALL_CORES: by_gnode(cores=cores)}
-    has_kernel = fused.is_chosen_here() and fused.fits(net.cell, jnp.float32)
-    return RIVALS | (ON_A_GPU if has_kernel else {})
+    if not fused.is_chosen_here():
+        return RIVALS
+    return RIVALS | (ON_A_GPU if fused.fits(net.cell, jnp.float32) else ON_A_GPU_WIDE)
 
 
 Gradient = Callable[[], tuple[Array, Network]]

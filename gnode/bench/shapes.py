@@ -61,6 +61,7 @@ class Shape:
 
 
 FLIP_FLOP = Shape(3, 3, 6, (100, 100, 100), (), 100, 10)
+WALKER = Shape(18, 17, 32, (316, 316), (), 84, 256, dt=1.0)
 
 SHAPES: dict[str, Shape] = {
     "flip-flop N=6 B=10": FLIP_FLOP,
@@ -71,9 +72,11 @@ SHAPES: dict[str, Shape] = {
     "27 networks N=6 B=100": dataclasses.replace(FLIP_FLOP, networks=27, trials=100, heavy=True),
     "27 networks N=100 B=50": dataclasses.replace(FLIP_FLOP, networks=27, state=100, trials=50, heavy=True),
     "OU N=10 H=100 B=1": Shape(1, 10, 10, (100,), (), 200, 1),
-    "walker2d N=32 H=316": Shape(18, 17, 32, (316, 316), (), 84, 256, dt=1.0),
-    "walker2d N=32 H=1000": Shape(18, 17, 32, (1000, 1000), (), 84, 256, dt=1.0, heavy=True),
-    "walker2d N=316 H=316": Shape(18, 17, 316, (316, 316), (), 84, 256, dt=1.0, heavy=True),
+    "walker2d N=32 H=316": WALKER,
+    "walker2d N=32 H=1000": dataclasses.replace(WALKER, widths=(1000, 1000), heavy=True),
+    "walker2d N=316 H=316": dataclasses.replace(WALKER, state=316, heavy=True),
+    "5 networks walker2d N=316 H=316": dataclasses.replace(WALKER, state=316, networks=5, heavy=True),
+    "27 networks walker2d N=316 H=316": dataclasses.replace(WALKER, state=316, networks=27, heavy=True),
     "speech N=100 H=1000": Shape(20, 10, 100, (1000,), (1000,), 161, 256, dt=1 / 161, heavy=True),
 }
 """By name; sizes as in the paper's tasks, but for the noise fit (OU), which here is narrower and longer."""

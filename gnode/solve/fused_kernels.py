@@ -38,7 +38,7 @@ def laid_out(cell: Gated, h0: Array, xs: Array, dt: Array) -> tuple[Array, Array
     time, trials = dt.shape
     size = cell.units + cell.inputs + 1
     tile = _tile(trials)
-    shape = (_power_of_two(size), time, -(-trials // tile) * tile)
+    shape = (power_of_two(size), time, -(-trials // tile) * tile)
     rest = jnp.concatenate([units_first(xs), jnp.ones((1, time, trials), xs.dtype)])
     inputs = jnp.pad(rest, [(cell.units, shape[0] - size), (0, 0), (0, shape[2] - trials)])
     return padded(h0.T, (shape[0], shape[2])), inputs, padded(units_first(rate_of(cell, dt)), shape)
@@ -55,13 +55,13 @@ def trials_before_units(array: Float[Array, "units time trials"]) -> Float[Array
 def weights_on_chip(cell: Gated, products: str) -> Layers:
     """The weights of all layers as the kernel keeps them: [W^0 U b^0], then the others; out x in, padded."""
     dtype = jnp.bfloat16 if products == "bfloat16" else jnp.float32
-    size = _power_of_two(cell.units + cell.inputs + 1)
+    size = power_of_two(cell.units + cell.inputs + 1)
 
     def of(stack: Stack | None) -> list[Array]:
         if stack is None:
             return []
         first = jnp.concatenate([stack.W[0], stack.U, stack.b[0][:, None]], axis=1)
-        widths = [_power_of_two(W.shape[0]) for W in stack.W[:-1]] + [size]
+        widths = [power_of_two(W.shape[0]) for W in stack.W[:-1]] + [size]
         shapes = zip(widths, [size, *widths])
         return [padded(W, shape).astype(dtype) for W, shape in zip([first, *stack.W[1:]], shapes)]
 
@@ -218,10 +218,10 @@ def _compiler_params(tile: int, weights: PyTree) -> Any:
 
 
 def _tile(trials: int) -> int:
-    return min(TILE, _power_of_two(trials))
+    return min(TILE, power_of_two(trials))
 
 
-def _power_of_two(size: int) -> int:
+def power_of_two(size: int) -> int:
     """The least one that holds `size`, and that the chip's products take."""
     return max(NARROWEST, 1 << (size - 1).bit_length())
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,10 +16,10 @@ from jaxtyping import Array, Float
 
 from gnode import errors
 from gnode.cells import Cell
-from gnode.solve import fused
 from gnode.solve.bins import Bin, State, advance
 from gnode.solve.cores import Run, over_cores, split_over
 from gnode.solve.gated_euler import gated_euler, has_hand_written_derivative, pays
+from gnode.solve.kernels import is_one_euler_step, kernel_for
 from gnode.solve.solver import Solver
 from gnode.solve.unroll import unroll
 
@@ -73,11 +74,12 @@ def rollout_batch(
 ) -> Float[Array, "trials time state"]:
     """What `jax.vmap` of `rollout` computes for a batch of trials, without its checks and with the batch known to it.
 
-    `gradient_only` promises that no derivative but a gradient will be asked for, which the fused kernel needs.
+    `gradient_only` promises that no derivative but a gradient will be asked for, which the GPU kernels need.
     """
     parts = split_over(solver.cores)
-    if gradient_only and _is_fused(cell, solver, h0):
-        run_of = partial(_fused, solver=solver)
+    kernel = kernel_for(cell, solver, h0.dtype) if gradient_only else None
+    if kernel is not None:
+        run_of = partial(_by_kernel, solver=solver, kernel=kernel)
     elif _is_by_hand(cell, solver, trials=-(-xs.shape[0] // parts)):
         run_of = partial(_by_hand, solver=solver)
     else:
@@ -109,14 +111,8 @@ def _by_steps(cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], so
     return _with_memory(solver.memory, run)(h0, (xs, ends, steps))
 
 
-def _is_one_euler_step(solver: Solver) -> bool:
-    """Whether a bin is one Euler step, to be differentiated as such."""
-    one_step = solver.method == "euler" and solver.substeps == 1 and solver.interpolation == "hold"
-    return one_step and solver.adjoint == "discretise_then_optimise"
-
-
 def _is_by_hand(cell: Any, solver: Solver, trials: int) -> bool:
-    return _is_one_euler_step(solver) and has_hand_written_derivative(cell) and pays(cell, trials)
+    return is_one_euler_step(solver) and has_hand_written_derivative(cell) and pays(cell, trials)
 
 
 def _by_hand(cell: Any, solver: Solver) -> Run:
@@ -130,20 +126,8 @@ def _each_by_steps(cell: Any, solver: Solver) -> Run:
     return run
 
 
-def _is_fused(cell: Any, solver: Solver, h0: Array) -> bool:
-    if solver.kernel == "fused":
-        why = "" if _is_one_euler_step(solver) else "takes forward Euler steps only, one per bin, with the input held"
-        why = why or fused.why_not(cell, h0.dtype)
-        if why:
-            raise errors.ArgumentError(f"kernel is 'fused', but that kernel {why}; use kernel='auto'.")
-        return True
-    possible = _is_one_euler_step(solver) and fused.fits(cell, h0.dtype)
-    return solver.kernel == "auto" and possible and fused.is_chosen_here()
-
-
-def _fused(cell: Any, solver: Solver) -> Run:
-    how = {"products": solver.products, "interpret": jax.default_backend() != "gpu"}
-    return _with_memory(solver.memory, lambda h, bins: fused.fused_euler(cell, h, *bins, **how))
+def _by_kernel(cell: Any, solver: Solver, kernel: Callable[[Any], Run]) -> Run:
+    return _with_memory(solver.memory, kernel(cell))
 
 
 def as_solver(cell: Cell, method: str | Solver | None, options: dict) -> Solver:

@@ -7,13 +7,13 @@ from gnode import errors
 ADJOINTS = ("discretise_then_optimise", "optimise_then_discretise")
 MEMORIES = ("store", "checkpoint")
 INTERPOLATIONS = ("hold", "linear")
-KERNELS = ("auto", "loop", "fused")
+KERNELS = ("auto", "loop", "fused", "streamed")
 
 PRODUCTS: dict[str, str] = {
     "tf32": "factors rounded to 10 bits of mantissa, sums in float32: what a GPU's own products do by default",
     "bfloat16": "factors rounded to 7 bits of mantissa, sums in float32",
 }
-"""The precision of products inside the fused kernel."""
+"""The precision of products inside the GPU kernels (the streamed one's TF32 is float16, with as many bits)."""
 
 METHODS: dict[str, str] = {
     "euler": "forward Euler, order 1; at dt = tau the flow becomes the usual recurrent map",
@@ -43,10 +43,12 @@ class Solver:
       adjoint equation backwards in time, bin by bin, from the stored state at each bin's end.
     - `memory`: of the backward pass. "store" keeps what every bin computed; "checkpoint" keeps about 2 sqrt(T) states and
       computes the rest again.
-    - `kernel`: how training runs the gated family by forward Euler. "loop" is a compiled loop over bins; "fused" is one GPU
-      kernel for all bins (`gnode.solve.fused`: float32, layers up to 128 units, state and inputs up to 127 together; on
-      a CPU an interpreter runs it, slowly); "auto" takes the fused one on a GPU that is new enough, where it fits.
-    - `products`: a name from `PRODUCTS`, the precision of products inside the fused kernel.
+    - `kernel`: how training takes a batch through time. "loop" is a compiled loop over bins. "fused" is one GPU kernel for
+      all bins, with the weights on the chip (`gnode.solve.fused`: the gated family by forward Euler, float32, layers up
+      to 128 units, state and inputs up to 127 together). "streamed" is one that reads the weights again in every bin
+      (`gnode.solve.streamed`: any width, also GRU, LSTM and LEM). On a CPU an interpreter runs them, slowly. "auto" takes
+      the fused one on a GPU that is new enough, where it fits, and the loop elsewhere.
+    - `products`: a name from `PRODUCTS`, the precision of products inside the GPU kernels.
     - `cores`: of a CPU, over which the trials of a batch are split, after `gnode.use_cores`. Sums are then made in another
       order, so results agree with those of one core to rounding.
     - `rtol`, `atol`, `max_steps`: tolerances and the most steps in one bin, for the adaptive methods.

@@ -1,0 +1,51 @@
+"""Which GPU kernel takes a batch through time, if one does."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from gnode import errors
+from gnode.solve import fused, streamed
+from gnode.solve.cores import Run
+from gnode.solve.solver import Solver
+
+
+def kernel_for(cell: Any, solver: Solver, dtype: Any) -> Callable[[Any], Run] | None:
+    """What makes a kernel's run of a cell, for the kernel that `solver` asks for or that "auto" chooses; None: the loop."""
+    how = {"products": solver.products, "interpret": jax.default_backend() != "gpu"}
+    if _is_fused(cell, solver, dtype):
+        return lambda cell: lambda h0, bins: fused.fused_euler(cell, h0, *bins, **how)
+    if _is_streamed(cell, solver, dtype):
+        return lambda cell: lambda h0, bins: streamed.streamed_euler(cell, h0, *bins, method=solver.method, **how)
+    return None
+
+
+def is_one_euler_step(solver: Solver) -> bool:
+    """Whether a bin is one forward Euler step, to be differentiated as such."""
+    return solver.method == "euler" and _is_one_step(solver)
+
+
+def _is_one_step(solver: Solver) -> bool:
+    return solver.substeps == 1 and solver.interpolation == "hold" and solver.adjoint == "discretise_then_optimise"
+
+
+def _is_fused(cell: Any, solver: Solver, dtype: Any) -> bool:
+    if solver.kernel == "fused":
+        why = "" if is_one_euler_step(solver) else "takes forward Euler steps only, one per bin, with the input held"
+        return _is_possible("fused", why or fused.why_not(cell, dtype))
+    possible = is_one_euler_step(solver) and fused.fits(cell, dtype)
+    return solver.kernel == "auto" and possible and fused.is_chosen_here()
+
+
+def _is_streamed(cell: Any, solver: Solver, dtype: Any) -> bool:
+    if solver.kernel != "streamed":
+        return False
+    why = "" if _is_one_step(solver) else "takes Euler steps only, one per bin, with the input held"
+    return _is_possible("streamed", why or streamed.why_not(cell, solver.method, dtype))
+
+
+def _is_possible(kernel: str, why_not: str) -> bool:
+    if why_not:
+        raise errors.ArgumentError(f"kernel is '{kernel}', but that kernel {why_not}; use kernel='auto'.")
+    return True

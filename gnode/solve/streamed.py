@@ -1,0 +1,214 @@
+"""Cells of any width and kind through time by one GPU kernel forwards and one backwards (Pallas).
+
+`fused` keeps a network's weights on the chip, which narrow networks of the gated family allow. Here they are read block by
+block in every bin, from the GPU's own cache, and the cell is any that can be told as a `Step`: the gated family, GRU, LSTM
+and LEM. One program still takes a tile of trials through all bins, so that a bin costs no launches, no intermediate result
+goes through main memory to be read by another kernel, and products of many trials share each block of weights.
+
+Backwards the kernel finds the cotangents of all pre-activations; the gradient of every weight is then one product over bins
+and trials. Inputs enter as U x for all bins, one product before the kernel.
+"""
+
+import warnings
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.experimental import pallas as pl
+from jaxtyping import Array, Float, PyTree
+
+from gnode.solve.fused_kernels import padded, power_of_two
+from gnode.solve.steps import RATE, Step, Values, step_of
+from gnode.solve.streamed_kernels import How, as_factor, backward_kernel, forward_kernel
+
+BLOCK = 64
+"""Units of a block."""
+TILE = 64
+"""Trials of a program, at most."""
+DEPTH = 64
+"""Units of a source that are read at a time, at most."""
+FACTORS = {"tf32": jnp.float16, "bfloat16": jnp.bfloat16}
+"""What products take. float16 has TF32's 10 bits of mantissa in half the memory, and needs no rounding on the way."""
+WARPS, STAGES = 8, 2
+"""Groups of 32 threads of a program, and how many blocks ahead it reads."""
+
+
+def why_not(cell: Any, method: str, dtype: Any) -> str:
+    """Why the kernel can not run the cell, as the end of a sentence; nothing if it can."""
+    if step_of(cell, method) is None:
+        return "does not know this cell's step by this method"
+    return "" if dtype == jnp.float32 else f"computes in float32, not {jnp.dtype(dtype)}"
+
+
+def streamed_euler(
+    cell: Any,
+    h0: Float[Array, "trials state"],
+    xs: Float[Array, "time trials inputs"],
+    dt: Float[Array, "time trials"],
+    method: str = "euler",
+    products: str = "tf32",
+    interpret: bool = False,
+) -> Float[Array, "time trials state"]:
+    """The states of a batch of trials of a `Cell`, time first, one step per bin; `interpret` runs on any device, slowly."""
+    found = step_of(cell, method)
+    assert found is not None, why_not(cell, method, h0.dtype)
+    step, weights = found
+    trials, units = h0.shape[0], cell.units
+    call = Call(step, BLOCK, min(TILE, power_of_two(trials)), products, interpret)
+    whole = partial(_whole, multiple=call.block, axis=-1)
+    h0, xs, dt = (_whole(array, call.tile, axis) for array, axis in ((h0, 0), (xs, 1), (dt, 1)))
+    rate = dt[..., None] / cell.timescale()
+    states: Any = _states(
+        call,
+        {name: whole(whole(own.W.T).T) for name, own in weights.items() if own.W is not None},
+        {name: whole(own.b) for name, own in weights.items()},
+        {name: whole(xs @ own.U.T) for name, own in weights.items() if own.U is not None},
+        dict(zip(step.parts, map(whole, jnp.split(h0, len(step.parts), axis=-1)))),
+        rate if rate.shape[-1] == 1 else whole(rate),
+    )
+    return jnp.concatenate([states[part][:, :trials, :units] for part in step.parts], axis=-1)
+
+
+class Call(NamedTuple):
+    """What is known of a call before its arrays."""
+
+    step: Step
+    block: int
+    tile: int
+    products: str
+    interpret: bool
+
+    def how(self, time: int, W: Values, parts: Values) -> How:
+        blocks = {name: matrix.shape[0] // self.block for name, matrix in W.items()}
+        blocks |= {part: parts[part].shape[-1] // self.block for part in self.step.parts}
+        return How(self.step, time, blocks, self.block, min(DEPTH, self.block), self.tile, self.interpret)
+
+    def taken(self, W: Values) -> dict[str, Array]:
+        """Matrices as products take them."""
+        return {name: as_factor(matrix, FACTORS[self.products]) for name, matrix in W.items()}
+
+    def factor(self, *shape: int) -> jax.ShapeDtypeStruct:
+        """The shape of a product's factor."""
+        return jax.ShapeDtypeStruct(shape, FACTORS[self.products])
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _states(call: Call, W: Values, b: Values, given: Values, start: Values, rate: Array) -> Values:
+    """The parts of the state at the end of every bin. All arrays are padded to whole blocks and tiles."""
+    return _run_forward(call, W, b, given, start, rate, keep=False)[0]
+
+
+def _states_forward(
+    call: Call, W: Values, b: Values, given: Values, start: Values, rate: Array
+) -> tuple[Values, tuple]:
+    after, states, groups = _run_forward(call, W, b, given, start, rate, keep=True)
+    return after, (W, b, given, rate, states, groups)
+
+
+def _run_forward(
+    call: Call, W: Values, b: Values, given: Values, start: Values, rate: Array, *, keep: bool
+) -> tuple[Values, Values, Values]:
+    """The states after every bin; those with the start before them; every group's pre-activations, of all bins or one."""
+    step = call.step
+    time, trials, _ = rate.shape
+    out = (
+        {part: _result(time + 1, *start[part].shape) for part in step.parts},
+        {name: _result(time if keep else 1, trials, matrix.shape[0]) for name, matrix in W.items()},
+        {
+            f"u{index}": call.factor(2, trials, W[product.groups[0]].shape[1])
+            for index, product in enumerate(step.products)
+        },
+    )
+    how = call.how(time, W, start)
+    arrays = (start, given, rate), (call.taken(W), b)
+    states, groups, _ = _run_over_tiles(partial(forward_kernel, how, keep), how, *arrays, out)
+    return {part: states[part][1:] for part in step.parts}, states, groups
+
+
+def _states_backward(call: Call, kept: tuple, outside: Values) -> tuple:
+    step = call.step
+    W, b, given, rate, states, groups = kept
+    time, trials, _ = rate.shape
+    before = {part: states[part][:-1] for part in step.parts}
+    units = before[step.parts[0]].shape[-1]
+    out = (
+        {name: _result(time, trials, bias.shape[0]) for name, bias in b.items()} | {RATE: _result(time, trials, units)},
+        {part: _result(trials, units) for part in step.parts},
+        {name: call.factor(trials, matrix.shape[0]) for name, matrix in W.items()},
+    )
+    # The backward pass is linear: scaled so that its products' factors lie well within 16 bits, and back again after it.
+    scale = _scale(outside)
+    outside = {part: scale * own for part, own in outside.items()}
+    how = call.how(time, W, before)
+    arrays = (before, groups, given, rate, outside), (call.taken({name: matrix.T for name, matrix in W.items()}), b)
+    cotangents, adjoints, _ = _run_over_tiles(partial(backward_kernel, how), how, *arrays, out)
+    cotangents, adjoints = jax.tree.map(lambda array: array / scale, (cotangents, adjoints))
+    values = before | groups | {name: given[name] + b[name] for name in given if name not in groups} | {RATE: rate}
+    dW = {}
+    for product in step.products:
+        source = product.source(values)
+        dW |= {group: _summed_product(cotangents[group], source, call.products) for group in product.groups}
+    drate = cotangents.pop(RATE)
+    drate = drate.sum(-1, keepdims=True) if rate.shape[-1] == 1 else drate
+    db = {name: cotangents[name].sum((0, 1)) for name in b}
+    return dW, db, {name: cotangents[name] for name in given}, adjoints, drate
+
+
+_states.defvjp(_states_forward, _states_backward)
+
+
+def _scale(outside: Values) -> Array:
+    """What takes the largest of some cotangents to 1/8: room to grow half a million times, and to shrink as far."""
+    largest = jnp.max(jnp.stack([jnp.max(jnp.abs(own)) for own in outside.values()]))
+    return jnp.where(largest > 0, jnp.exp2(jnp.floor(-3 - jnp.log2(largest))), 1.0)
+
+
+def _summed_product(cotangent: Array, source: Array, products: str) -> Array:
+    """Sum over bins and trials of cotangent source^T."""
+    flat = (array.reshape(-1, array.shape[-1]) for array in (cotangent, source))
+    if products == "bfloat16":
+        flat = (array.astype(jnp.bfloat16) for array in flat)
+    return jnp.einsum("ti,tj->ij", *flat, preferred_element_type=jnp.float32)
+
+
+def _run_over_tiles(kernel: Any, how: How, over_trials: PyTree, whole: PyTree, out: PyTree) -> Any:
+    """Runs a kernel over tiles of trials: the axis before the last."""
+    trials = jax.tree.leaves(out)[0].shape[-2]
+
+    def cut(array: Any) -> pl.BlockSpec:
+        *time, _, units = array.shape
+        return pl.BlockSpec((*time, how.tile, units), lambda i: (*(0 for _ in time), i, 0))
+
+    def uncut(array: Any) -> pl.BlockSpec:
+        return pl.BlockSpec(array.shape, lambda i: (0,) * array.ndim)
+
+    parameters = None
+    if not how.interpret:
+        from jax.experimental.pallas import triton  # not there on every platform
+
+        # Without a loop inside the loop over bins, the compiler would read ahead over bins: what is not written yet.
+        stages = STAGES if max(how.blocks.values()) > 1 else 1
+        parameters = triton.CompilerParams(num_warps=WARPS, num_stages=stages)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return pl.pallas_call(
+            kernel,
+            out_shape=out,
+            grid=(trials // how.tile,),
+            in_specs=(jax.tree.map(cut, over_trials), jax.tree.map(uncut, whole)),
+            out_specs=jax.tree.map(cut, out),
+            interpret=how.interpret,
+            compiler_params=parameters,
+        )(over_trials, whole)
+
+
+def _result(*shape: int) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(shape, jnp.float32)
+
+
+def _whole(array: Array, multiple: int, axis: int) -> Array:
+    """Zeros up to a whole number of blocks of units or tiles of trials."""
+    sizes = list(array.shape)
+    sizes[axis] += -sizes[axis] % multiple
+    return padded(array, tuple(sizes))

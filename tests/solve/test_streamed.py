@@ -1,0 +1,134 @@
+"""The streamed kernel, run by Pallas' interpreter: against autodiff through a plain loop, for every kind of cell."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from gated_cases import assert_close, gradients, random_case
+
+import gnode
+from gnode import cells, errors, tasks
+from gnode.solve import Solver, rollout_batch, streamed, streamed_kernels
+
+SMALL = {"bias_std": 0.1, "key": 0}
+CELLS = {
+    "gnode": cells.gnode(3, 20, widths=(40, 24), hidden="tanh", **SMALL),
+    "node": cells.node(3, 20, widths=(40,), hidden="gelu", final="tanh", learn_tau="per_unit", **SMALL),
+    "deep gate": cells.gnode(3, 20, widths=(40,), gate_widths=(24,), hidden="tanh", **SMALL),
+    "gru": cells.gru(3, 20, **SMALL),
+    "lstm": cells.lstm(3, 20, learn_tau="shared", **SMALL),
+    "lem": cells.lem(3, 20, learn_tau="per_unit", **SMALL),
+    "lem without gates": cells.lem(3, 20, gate=False, **SMALL),
+}
+QUICK = [("gru", "euler"), ("lem", "forward_backward_euler")]
+SLOW = [(name, cell.default_method) for name, cell in CELLS.items() if name not in ("gru", "lem")] + [("lem", "euler")]
+CASES = QUICK + [pytest.param(*case, marks=pytest.mark.slow) for case in SLOW]
+
+
+def a_case(cell, trials=7, bins=5):
+    keys = jax.random.split(jax.random.key(1), 3)
+    xs, h0 = jax.random.normal(keys[0], (trials, bins, 3)), jax.random.normal(keys[1], (trials, cell.state_size))
+    return cell, xs, h0, jax.random.uniform(keys[2], (trials, bins))
+
+
+def by(kernel, method):
+    return lambda *case: rollout_batch(*case, Solver(method, kernel=kernel), gradient_only=True)
+
+
+@pytest.fixture
+def in_small_exact_blocks(monkeypatch):
+    """Several blocks and tiles for a small network, and products of full precision."""
+    for name, size in (("BLOCK", 16), ("DEPTH", 8), ("TILE", 16)):
+        monkeypatch.setattr(streamed, name, size)
+    monkeypatch.setattr(streamed, "FACTORS", {"tf32": jnp.float32, "bfloat16": jnp.bfloat16})
+    monkeypatch.setattr(streamed_kernels, "AT_ONCE", 2)
+
+
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_values_and_gradients_are_the_loops(name, method, in_small_exact_blocks):
+    case = a_case(CELLS[name])
+    np.testing.assert_allclose(by("streamed", method)(*case), by("loop", method)(*case), rtol=2e-5, atol=2e-6)
+    assert_close(gradients(by("streamed", method), case), gradients(by("loop", method), case), 1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_values_and_gradients_over_random_shapes(seed, in_small_exact_blocks):
+    case = random_case(seed, jnp.float32)
+    np.testing.assert_allclose(by("streamed", "euler")(*case), by("loop", "euler")(*case), rtol=2e-5, atol=2e-6)
+    assert_close(gradients(by("streamed", "euler"), case), gradients(by("loop", "euler"), case), 1e-5)
+
+
+def test_factors_of_16_bits_are_as_coarse_as_they_are_and_no_more():
+    case = a_case(CELLS["gru"], trials=20, bins=20)
+    exact, found = (
+        jnp.concatenate([leaf.ravel() for leaf in jax.tree.leaves(gradients(by(kernel, "euler"), case))])
+        for kernel in ("loop", "streamed")
+    )
+    error = float(jnp.linalg.norm(found - exact) / jnp.linalg.norm(exact))
+    assert 1e-6 < error < 1e-3
+
+
+def test_tiny_and_huge_cotangents_stay_within_16_bits():
+    cell, xs, h0, dt = a_case(CELLS["gru"])
+
+    def gradient(scale):
+        return jax.grad(lambda h: scale * jnp.sum(jnp.sin(by("streamed", "euler")(cell, xs, h, dt))))(h0)
+
+    for scale in (2.0**-40, 2.0**40):
+        np.testing.assert_allclose(gradient(scale) / scale, gradient(1.0), rtol=1e-4, atol=1e-6)
+    assert not np.any(gradient(0.0))
+
+
+@pytest.mark.slow
+def test_a_group_of_networks_is_one_call(in_small_exact_blocks):
+    networks = [cells.gru(3, 20, key=seed) for seed in range(2)]
+    _, xs, h0, dt = a_case(networks[0])
+    values = jax.tree.map(lambda *all: jnp.stack(all), *(eqx.filter(cell, eqx.is_inexact_array) for cell in networks))
+
+    def gradient(values):
+        run = by("streamed", "euler")
+        return jax.grad(lambda values: jnp.sum(run(eqx.combine(values, networks[0]), xs, h0, dt) ** 2))(values)
+
+    alone = [gradient(eqx.filter(cell, eqx.is_inexact_array)) for cell in networks]
+    for mine, theirs in zip(
+        jax.tree.leaves(jax.vmap(gradient)(values)),
+        jax.tree.leaves(jax.tree.map(lambda *all: jnp.stack(all), *alone)),
+        strict=True,
+    ):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_the_kernel_is_translated_for_a_gpu(name, method):
+    """What a machine without one can check: both kernels become code for a GPU."""
+    cell, xs, h0, dt = a_case(CELLS[name])
+    values, structure = eqx.partition(cell, eqx.is_inexact_array)
+
+    def loss(values, xs, h0, dt):
+        time_first = jnp.swapaxes(xs, 0, 1), dt.T
+        return jnp.sum(streamed.streamed_euler(eqx.combine(values, structure), h0, *time_first, method))
+
+    text = jax.jit(jax.grad(loss)).trace(values, xs, h0, dt).lower(lowering_platforms=("cuda",)).as_text()
+    assert text.count("__gpu$xla.gpu.triton") == 2
+
+
+def test_what_it_can_not_do_is_refused_or_takes_the_loop():
+    cell = cells.gnode(3, 6, widths=(8,), activate_state=True, key=0)
+    case = a_case(cell)
+    with pytest.raises(errors.ArgumentError, match="does not know this cell's step"):
+        by("streamed", "euler")(*case)
+    assert np.all(np.isfinite(by("auto", "euler")(*case)))
+    assert "float64" in streamed.why_not(CELLS["gru"], "euler", jnp.float64)
+
+
+def test_training_by_the_kernel_is_training_by_the_loop():
+    task = tasks.make("flipflop-fixed", bits=2, trials=20, validation=10, bins=20)
+    losses = {}
+    for kernel in ("loop", "streamed"):
+        net = gnode.build("gru", task.inputs, task.outputs, state=6, tau=0.01, solver={"kernel": kernel}, key=0)
+        run = gnode.fit(net, task, epochs=3, batch_size=10, lr=1e-2, key=0, progress=False)
+        losses[kernel] = run.curves["validation"]
+    np.testing.assert_allclose(losses["streamed"], losses["loop"], rtol=1e-3)
+    assert losses["loop"][-1] < losses["loop"][0]
