@@ -23,8 +23,8 @@ def _state(of: Artefact, content: dict[str, Any] | None) -> str:
     if content is None:
         return "never run" + needs
     run = content[results.RUN]
-    part = ", in part" if content["sweeps_left_out"] else ""
-    return f"{content['scale']} scale{part}, {run['date']}, commit {run['commit'] or 'unknown'}{needs}"
+    scale, *less = results.extent(content).split(", ")
+    return f"{', '.join([f'{scale} scale', *less])}, {run['date']}, commit {run['commit'] or 'unknown'}{needs}"
 
 
 def page(folder: Path) -> str:
@@ -64,10 +64,9 @@ def _overview(found: dict[str, dict[str, Any]]) -> str:
             continue
         decided = [check["holds"] for check in content["checks"] if check["holds"] is not None]
         open_ones = len(content["checks"]) - len(decided)
-        scale = content["scale"] + (", in part" if content["sweeps_left_out"] else "")
         claims = f"{decided.count(True)} of {len(decided)}" + (f", {open_ones} not decided" if open_ones else "")
         claims = "" if content["scale"] == "smoke" else claims
-        lines.append(f"| [{of.name}](#{of.name}) | {of.place} | {scale} | {claims} |")
+        lines.append(f"| [{of.name}](#{of.name}) | {of.place} | {results.extent(content)} | {claims} |")
     return "\n".join(lines)
 
 
@@ -79,6 +78,8 @@ def _entry(of: Artefact, content: dict[str, Any], folder: Path) -> str:
         parts.append(f"*Run at {scale} scale, not at the paper's. {scale.capitalize()}: {SCALES[scale]}.*")
     if content["sweeps_left_out"]:
         parts.append(f"*In part: without the sweeps {', '.join(content['sweeps_left_out'])}.*")
+    if content.get("seeds") is not None:
+        parts.append(f"*With another number of seeds than the scale's own: {content['seeds']}.*")
     about = of.about.split("\n\n")
     parts += [part for part in about if part.startswith(("Shows:", "Published"))]
     if scale != "smoke":

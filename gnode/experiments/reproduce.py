@@ -43,9 +43,13 @@ def reproduce(
     of, out = artefact(name), Path(out)
     if scale not in of.scales:
         errors.one_of(f"scale of {name}", scale, of.scales)
-    results.refuse_smaller(out / f"{name}.json", scale)
-    need_data(of)
     plans, missing = _chosen(of, scale, only)
+    if not plans and (only or seeds is not None):
+        raise errors.ArgumentError(
+            f"{name} trains no networks, so --only and --seeds mean nothing to it; leave them out."
+        )
+    results.refuse_smaller(out / f"{name}.json", scale, seeds, [plan.name for plan in plans])
+    need_data(of)
     if seeds is not None:
         chosen = list(range(errors.whole("seeds", seeds)))
         plans = [dataclasses.replace(plan, settings={**plan.settings, "seed": chosen}) for plan in plans]
@@ -62,12 +66,12 @@ def reproduce(
     tell("analysis")
     made = of.analyse(trained)
     words = results.command(name, scale, only, seeds)
-    return results.write(out, of, scale, words, plans, missing, made, trained, time.monotonic() - began)
+    return results.write(out, of, scale, seeds, words, plans, missing, made, trained, time.monotonic() - began)
 
 
 def _chosen(of: Artefact, scale: str, only: Sequence[str]) -> tuple[list[SweepPlan], list[str]]:
     plans = of.plans(scale)
-    if not only:
+    if not only or not plans:
         return plans, []
     for name in only:
         errors.one_of(f"--only of {of.name}", name, [plan.name for plan in plans])

@@ -13,7 +13,6 @@ from typing import Any
 from gnode import errors, plots
 from gnode.experiments.artefact import SCALES, Artefact, Outcome, SweepPlan, Trained
 from gnode.train import store
-from gnode.train.swept import SPEC
 
 RUN = "run"
 """The only section that differs between two runs of the same artefact."""
@@ -23,6 +22,7 @@ def write(
     out: Path,
     of: Artefact,
     scale: str,
+    seeds: int | None,
     words: str,
     plans: Sequence[SweepPlan],
     missing: Sequence[str],
@@ -42,6 +42,7 @@ def write(
         "title": of.title,
         "place": of.place,
         "scale": scale,
+        "seeds": seeds,
         "command": words,
         "sweeps": {plan.name: _plan(plan) for plan in plans},
         "sweeps_left_out": list(missing),
@@ -72,7 +73,7 @@ def _plan(plan: SweepPlan) -> dict[str, Any]:
 def _training(trained: Trained) -> dict[str, Any]:
     """How long the networks were trained, whenever that was, and on what."""
     sweeps = trained.sweeps.values()
-    devices = [device for sweep in sweeps for device in store.read_json(sweep.folder / SPEC)["devices"]]
+    devices = [device for sweep in sweeps for device in sweep.devices()]
     seconds = sum(sweep.seconds() for sweep in sweeps)
     return {"training_seconds": round(seconds, 1), "trained_on": list(dict.fromkeys(devices))}
 
@@ -93,14 +94,26 @@ def read_all(folder: Path) -> dict[str, dict[str, Any]]:
     return {path.stem: store.read_json(path) for path in sorted(folder.glob("*.json"))}
 
 
-def refuse_smaller(path: Path, scale: str) -> None:
-    """A result is replaced by one of the same scale or a larger one only."""
+def extent(content: dict[str, Any]) -> str:
+    """How much of an artefact a result is: its scale, and where it is less than that."""
+    seeds = content.get("seeds")
+    part = ", in part" if content["sweeps_left_out"] else ""
+    return content["scale"] + part + ("" if seeds is None else f", {seeds} seed{'s' if seeds > 1 else ''}")
+
+
+def refuse_smaller(path: Path, scale: str, seeds: int | None = None, sweeps: Sequence[str] | None = None) -> None:
+    """A result is replaced by one of the same scale, seeds and `sweeps` (None: all), or by a larger one only."""
     if not path.exists():
         return
-    there, order = store.read_json(path).get("scale"), list(SCALES)
-    if there in order and order.index(there) > order.index(scale):
+    there, order = store.read_json(path), list(SCALES)
+    if there.get("scale") not in order or order.index(there["scale"]) < order.index(scale):
+        return
+    has_more_seeds = (there.get("seeds") or math.inf) > (seeds or math.inf)  # None: the scale's own
+    has_more_sweeps = sweeps is not None and set(sweeps) < set(there["sweeps"])
+    if there["scale"] != scale or has_more_seeds or has_more_sweeps:
         raise errors.StoreError(
-            f"{path} holds a result at {there} scale, which one at {scale} scale must not replace; choose another --out."
+            f"{path} holds a result at {there['scale']} scale, and one with a smaller scale, fewer seeds or fewer sweeps "
+            f"must not replace it; choose another --out."
         )
 
 

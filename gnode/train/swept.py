@@ -124,6 +124,12 @@ class Sweep:
         """How long the finished members were trained, all together."""
         return sum(self.result(index)["seconds"] for index in self.done())
 
+    def devices(self) -> list[str]:
+        """What the finished members were trained on, each named once."""
+        configs = [member.folder_of(self.folder, index) / store.CONFIG for index in self.done()]
+        found = [device for path in configs if path.exists() for device in store.read_json(path)["devices"]]
+        return list(dict.fromkeys(found))
+
     def load(self, index: int) -> Run:
         """A member's run, with its trained network."""
         if not 0 <= index < len(self.members):

@@ -78,6 +78,22 @@ def test_a_smaller_scale_does_not_replace_a_larger_one(folder, tmp_path):
     results.refuse_smaller(tmp_path / "capacity.json", "paper")
 
 
+def test_fewer_seeds_or_sweeps_do_not_replace_more(tmp_path):
+    path, there = (
+        tmp_path / "x.json",
+        {"scale": "reduced", "seeds": None, "sweeps": {"a": {}, "b": {}}, "sweeps_left_out": []},
+    )
+    path.write_text(json.dumps(there))
+    for seeds, sweeps in ((1, ["a", "b"]), (None, ["a"])):
+        with pytest.raises(StoreError, match="holds a result at reduced scale"):
+            results.refuse_smaller(path, "reduced", seeds, sweeps)
+    results.refuse_smaller(path, "paper", 1, ["a"])
+    results.refuse_smaller(path, "reduced", None, ["a", "b"])
+    path.write_text(json.dumps(there | {"seeds": 1, "sweeps_left_out": ["c"]}))
+    results.refuse_smaller(path, "reduced", 3, ["a", "b"])
+    assert results.extent(json.loads(path.read_text())) == "reduced, in part, 1 seed"
+
+
 def test_a_sweep_folder_with_other_settings_is_refused(tmp_path):
     other = {"trials": 8, "bins": 6, "epochs": 1, "widths": (4,), "state": 2}
     train_or_resume("flipflop-annulus", tmp_path / "sweeps" / "two-bit-annulus-smoke", **other)
@@ -93,6 +109,8 @@ def test_a_sweep_folder_with_other_settings_is_refused(tmp_path):
         ("capacity", {"scale": "reduced"}, "must be one of: smoke, paper"),
         ("fig1", {"only": ["variable-n6"]}, "fig1 needs all of its sweeps"),
         ("fig1", {"only": ["variable-n7"]}, "Did you mean 'variable-n6'"),
+        ("capacity", {"seeds": 2}, "capacity trains no networks"),
+        ("capacity", {"only": ["variable-n6"]}, "capacity trains no networks"),
     ],
 )
 def test_bad_input(name, options, sentence, tmp_path):
