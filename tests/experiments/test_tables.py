@@ -6,7 +6,14 @@ import pytest
 
 from gnode.errors import ArgumentError
 from gnode.experiments.artefact import Trained
-from gnode.experiments.artefacts import table1, table_characters, table_critical, table_critical_speech, table_tau
+from gnode.experiments.artefacts import (
+    pca_l2,
+    table1,
+    table_characters,
+    table_critical,
+    table_critical_speech,
+    table_tau,
+)
 from gnode.experiments.registry import artefact
 from gnode.experiments.reproduce import _chosen
 from gnode.tasks.datasets.speech import STEP
@@ -134,3 +141,31 @@ def test_only_some_sweeps():
     assert "speech-n316" in missing
     with pytest.raises(ArgumentError, match="Did you mean 'walker2d-n32'"):
         _chosen(artefact("table1"), "paper", ["walker2d-n33"])
+
+
+class Components:
+    def __init__(self, count):
+        self.count = count
+
+    def needed(self, share):
+        return self.count
+
+
+def test_half_of_pca_l2_leaves_the_other_claims_open(monkeypatch):
+    models = {"rnn": (22, 0.004), "mgru": (18, 0.005), "gru": (13, 0.001), "node": (4, 0.04), "gnode": (18, 0.004)}
+    parts = {m: Components(count) for m, (count, _) in models.items()}, {m: loss for m, (_, loss) in models.items()}
+    monkeypatch.setattr(pca_l2, "components", lambda sweep: parts)
+    monkeypatch.setattr(pca_l2, "pictured", lambda found: None)
+    made = pca_l2.analyse(Trained("paper", {"variable-n100": walker(0.5)}))
+    assert made.checks[0].holds is True
+    assert made.checks[0].measured == {
+        "RNN": 22,
+        "mGRU": 18,
+        "GRU": 13,
+        "gnODE": 18,
+    }  # the nODE has not solved the task
+    assert [check.holds for check in made.checks[1:]] == [None] * 4
+    assert set(made.figures) == {"a"}
+    assert [number.ours for number in made.numbers] == [22, 18, 13, 4, 18]
+    assert pca_l2.verdicts_l2(*parts)[1][0] is False  # some come below 0.01
+    assert [holds for holds, _ in pca_l2.verdicts_l2(*parts)] == [False, False, True, True]
