@@ -9,6 +9,8 @@ from jaxtyping import Bool, Float, Int, Num
 
 from gnode import errors
 
+MOST = 2**31
+"""Numbers of a grid, 8 GB: a grid that needs more was asked for by mistake."""
 SAME_BIN = 1e-6
 """A sample this close (in bins) below the edge of a bin belongs to that bin: times carry rounding errors."""
 
@@ -151,6 +153,12 @@ class Series:
             raise errors.ArgumentError(f"bins is {bins}, but the longest trial takes {needed} bins of {step:g} s.")
         trial = np.repeat(np.arange(len(self)), self.lengths)
         shape = (len(self), bins)
+        numbers = len(self) * bins * self.channels
+        if numbers > MOST:
+            raise errors.ArgumentError(
+                f"the longest trial takes {bins} bins of {step:g} s, and all trials {numbers:.1g} numbers: too many. "
+                f"Choose longer bins (dt), or leave dt out and keep the samples' own times."
+            )
         values = np.full((*shape, self.channels), np.nan, self.values.dtype)
         flat = trial * bins + place
         if np.all(np.diff(flat) > 0):  # one sample a bin

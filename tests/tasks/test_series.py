@@ -53,6 +53,12 @@ def test_too_few_bins_are_refused():
         Series.of([np.zeros((3, 1))]).on_grid(1.0, bins=2)
 
 
+def test_bins_far_too_short_are_refused_before_memory_runs_out():
+    series = Series.of([[[1.0], [2.0]]], times=[[0.0, 2.5]])
+    with pytest.raises(ArgumentError, match="Choose longer bins"):
+        series.on_grid(1e-10)
+
+
 ONES = np.ones((3, 1))
 
 
