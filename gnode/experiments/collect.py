@@ -23,7 +23,7 @@ def _state(of: Artefact, content: dict[str, Any] | None) -> str:
     if content is None:
         return "never run" + needs
     run = content[results.RUN]
-    scale, *less = results.extent(content).split(", ")
+    scale, *less = results.extent(content)
     return f"{', '.join([f'{scale} scale', *less])}, {run['date']}, commit {run['commit'] or 'unknown'}{needs}"
 
 
@@ -66,7 +66,7 @@ def _overview(found: dict[str, dict[str, Any]]) -> str:
         open_ones = len(content["checks"]) - len(decided)
         claims = f"{decided.count(True)} of {len(decided)}" + (f", {open_ones} not decided" if open_ones else "")
         claims = "" if content["scale"] == "smoke" else claims
-        lines.append(f"| [{of.name}](#{of.name}) | {of.place} | {results.extent(content)} | {claims} |")
+        lines.append(f"| [{of.name}](#{of.name}) | {of.place} | {', '.join(results.extent(content))} | {claims} |")
     return "\n".join(lines)
 
 

@@ -48,11 +48,11 @@ def reproduce(
         raise errors.ArgumentError(
             f"{name} trains no networks, so --only and --seeds mean nothing to it; leave them out."
         )
-    results.refuse_smaller(out / f"{name}.json", scale, seeds, [plan.name for plan in plans])
-    need_data(of)
     if seeds is not None:
         chosen = list(range(errors.whole("seeds", seeds)))
         plans = [dataclasses.replace(plan, settings={**plan.settings, "seed": chosen}) for plan in plans]
+    results.refuse_smaller(out / f"{name}.json", scale, plans)
+    need_data(of)
     ending = scale if seeds is None else f"{scale}-{seeds}-seeds"
     began = time.monotonic()
     folder = out / SWEEPS if sweeps is None else Path(sweeps)

@@ -6,7 +6,7 @@ Everything in the JSON file follows from code and seeds, but for the section `ru
 import dataclasses
 import datetime
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,30 +91,42 @@ def compared(content: dict[str, Any]) -> dict[str, Any]:
 
 def read_all(folder: Path) -> dict[str, dict[str, Any]]:
     """Every artefact's file in a folder, by name."""
-    return {path.stem: store.read_json(path) for path in sorted(folder.glob("*.json"))}
+    return {path.stem: _read(path) for path in sorted(folder.glob("*.json"))}
 
 
-def extent(content: dict[str, Any]) -> str:
-    """How much of an artefact a result is: its scale, and where it is less than that."""
+def _read(path: Path) -> dict[str, Any]:
+    content = store.read_json(path)
+    if not isinstance(content, dict) or not {"scale", "sweeps", "sweeps_left_out", "checks", RUN} <= content.keys():
+        raise errors.StoreError(f"{path} is not a result of gnode reproduce; move it away, or choose another --out.")
+    return content
+
+
+def extent(content: dict[str, Any]) -> list[str]:
+    """How much of an artefact a result is: its scale, and in what it is less (or more) than that."""
     seeds = content.get("seeds")
-    part = ", in part" if content["sweeps_left_out"] else ""
-    return content["scale"] + part + ("" if seeds is None else f", {seeds} seed{'s' if seeds > 1 else ''}")
+    part = ["in part"] if content["sweeps_left_out"] else []
+    return [content["scale"], *part, *([] if seeds is None else [f"{seeds} seed{'s' if seeds > 1 else ''}"])]
 
 
-def refuse_smaller(path: Path, scale: str, seeds: int | None = None, sweeps: Sequence[str] | None = None) -> None:
-    """A result is replaced by one of the same scale, seeds and `sweeps` (None: all), or by a larger one only."""
+def refuse_smaller(path: Path, scale: str, plans: Sequence[SweepPlan]) -> None:
+    """A result is replaced by one of a larger scale, or of the same scale that has all of its sweeps and seeds."""
     if not path.exists():
         return
-    there, order = store.read_json(path), list(SCALES)
-    if there.get("scale") not in order or order.index(there["scale"]) < order.index(scale):
+    there, order = _read(path), list(SCALES)
+    if there["scale"] not in order or order.index(there["scale"]) < order.index(scale):
         return
-    has_more_seeds = (there.get("seeds") or math.inf) > (seeds or math.inf)  # None: the scale's own
-    has_more_sweeps = sweeps is not None and set(sweeps) < set(there["sweeps"])
-    if there["scale"] != scale or has_more_seeds or has_more_sweeps:
+    seeds = {plan.name: _seeds(plan.settings) for plan in plans}
+    has_more = any(name not in seeds or _seeds(own) > seeds[name] for name, own in there["sweeps"].items())
+    if there["scale"] != scale or has_more:
         raise errors.StoreError(
-            f"{path} holds a result at {there['scale']} scale, and one with a smaller scale, fewer seeds or fewer sweeps "
-            f"must not replace it; choose another --out."
+            f"{path} holds a result at {there['scale']} scale, and one with a smaller scale, fewer seeds or without some of "
+            f"its sweeps must not replace it; choose another --out."
         )
+
+
+def _seeds(settings: Mapping[str, Any]) -> int:
+    seeds = settings.get("seed", 0)
+    return len(seeds) if isinstance(seeds, list | tuple) else 1
 
 
 NOT_JUDGED = "(smoke scale)"

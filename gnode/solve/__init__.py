@@ -6,6 +6,7 @@ from gnode.solve.cores import check_cores as check_cores
 from gnode.solve.cores import on_cores as on_cores
 from gnode.solve.cores import split_over as split_over
 from gnode.solve.cores import use_cores as use_cores
+from gnode.solve.kernels import check_kernel as check_kernel
 from gnode.solve.rollout import as_solver as as_solver
 from gnode.solve.rollout import rollout as rollout
 from gnode.solve.rollout import rollout_batch as rollout_batch

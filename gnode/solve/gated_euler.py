@@ -19,6 +19,7 @@ The first layers of F and G, and the products with h and with x, are one product
 """
 
 from functools import partial
+from typing import TypeGuard
 
 import equinox as eqx
 import jax
@@ -45,10 +46,14 @@ def stacks(cell: Gated) -> list[Stack]:
 
 def has_hand_written_derivative(cell: Cell) -> bool:
     """Whether `gated_euler` knows the cell's derivative."""
-    if not isinstance(cell, Gated):
+    return is_plain(cell) and {name for stack in stacks(cell) for name in (stack.hidden, stack.final)} <= SLOPES.keys()
+
+
+def is_plain(cell: Cell) -> TypeGuard[Gated]:
+    """Whether it is a `Gated` itself, with h going into both stacks as it is. A subclass may have another field."""
+    if type(cell) is not Gated:
         return False
-    names = {cell.F.hidden, cell.F.final} | ({cell.G.hidden} if cell.G is not None else set())
-    return not cell.F.activate_state and names <= SLOPES.keys()
+    return all(type(stack) is Stack and not stack.activate_state for stack in stacks(cell))
 
 
 def pays(cell: Gated, trials: int) -> bool:

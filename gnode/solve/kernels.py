@@ -3,12 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 
 from gnode import errors
 from gnode.solve import fused, streamed
 from gnode.solve.cores import Run
 from gnode.solve.solver import Solver
+
+ONE_STEP = "one per bin, with the input held and these steps differentiated (not an adjoint equation)"
 
 
 def kernel_for(cell: Any, solver: Solver, dtype: Any) -> Callable[[Any], Run] | None:
@@ -19,6 +23,11 @@ def kernel_for(cell: Any, solver: Solver, dtype: Any) -> Callable[[Any], Run] | 
     if _is_streamed(cell, solver, dtype):
         return lambda cell: lambda h0, bins: streamed.streamed_euler(cell, h0, *bins, method=solver.method, **how)
     return None
+
+
+def check_kernel(cell: Any, solver: Solver) -> None:
+    """An error, before anything is trained, if the solver asks for a kernel that can not run the cell."""
+    kernel_for(cell, solver, jnp.result_type(jnp.float32, *jax.tree.leaves(eqx.filter(cell, eqx.is_inexact_array))))
 
 
 def is_one_euler_step(solver: Solver) -> bool:
@@ -32,7 +41,7 @@ def _is_one_step(solver: Solver) -> bool:
 
 def _is_fused(cell: Any, solver: Solver, dtype: Any) -> bool:
     if solver.kernel == "fused":
-        why = "" if is_one_euler_step(solver) else "takes forward Euler steps only, one per bin, with the input held"
+        why = "" if is_one_euler_step(solver) else f"takes forward Euler steps only, {ONE_STEP}"
         return _is_possible("fused", why or fused.why_not(cell, dtype))
     possible = is_one_euler_step(solver) and fused.fits(cell, dtype)
     return solver.kernel == "auto" and possible and fused.is_chosen_here()
@@ -41,7 +50,7 @@ def _is_fused(cell: Any, solver: Solver, dtype: Any) -> bool:
 def _is_streamed(cell: Any, solver: Solver, dtype: Any) -> bool:
     if solver.kernel != "streamed":
         return False
-    why = "" if _is_one_step(solver) else "takes Euler steps only, one per bin, with the input held"
+    why = "" if _is_one_step(solver) else f"takes Euler steps only, {ONE_STEP}"
     return _is_possible("streamed", why or streamed.why_not(cell, solver.method, dtype))
 
 

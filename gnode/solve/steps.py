@@ -24,10 +24,12 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from gnode.activations import activation
-from gnode.cells import GRU, LEM, LSTM, Cell, Gated
+from gnode.cells import GRU, LEM, LSTM, Gated
 from gnode.cells.stack import Stack
+from gnode.solve.gated_euler import is_plain
 
 RATE = "rate"
+LEM_METHODS = ("euler", "forward_backward_euler")
 Values = Mapping[str, Array]
 
 
@@ -77,16 +79,21 @@ class Affine:
     b: Array
 
 
-def step_of(cell: Cell, method: str) -> tuple[Step, dict[str, Affine]] | None:
-    """The step of a cell by `method`, and the weights of its groups; None if it can not be told so."""
-    if isinstance(cell, LEM):
-        return _lem(cell, method) if method in ("euler", "forward_backward_euler") else None
-    if method != "euler":
-        return None
-    if isinstance(cell, Gated):
-        return None if cell.F.activate_state else _gated(cell)
-    makers: dict[type, Callable[[Any], tuple[Step, dict[str, Affine]]]] = {GRU: _gru, LSTM: _lstm}
-    return makers[type(cell)](cell) if type(cell) in makers else None
+def why_not(cell: Any, method: str) -> str:
+    """Why a cell's step by `method` can not be told so, as the end of a sentence; nothing if it can."""
+    if type(cell) not in STEPS:  # a subclass may have another field
+        return f"knows {', '.join(own.__name__ for own in STEPS)} themselves only, not {type(cell).__name__}"
+    methods = LEM_METHODS if type(cell) is LEM else ("euler",)
+    if method not in methods:
+        return f"takes this cell by {' or '.join(methods)} only, not by {method}"
+    if type(cell) is Gated and not is_plain(cell):
+        return "does not send the state through an activation before the first layer (activate_state)"
+    return ""
+
+
+def step_of(cell: Any, method: str) -> tuple[Step, dict[str, Affine]]:
+    """The step of a cell by `method`, and the weights of its groups."""
+    return _lem(cell, method) if type(cell) is LEM else STEPS[type(cell)](cell)
 
 
 def _gated(cell: Gated) -> tuple[Step, dict[str, Affine]]:
@@ -100,7 +107,7 @@ def _gated(cell: Gated) -> tuple[Step, dict[str, Affine]]:
     def after(h: Array, rate: Array, F: Array, *G: Array) -> tuple[Array]:
         drift = activation(cell.F.final)(F)
         drift = drift - h if cell.leak else drift
-        return (h + rate * (jax.nn.sigmoid(G[0]) * drift if G else drift),)
+        return (h + rate * (activation(cell.G.final)(G[0]) * drift if cell.G is not None else drift),)
 
     return Step(("h",), tuple(products), Pointwise(("h", RATE, *last), after)), weights
 
@@ -159,6 +166,10 @@ def _lem(cell: LEM, method: str) -> tuple[Step, dict[str, Affine]]:
     source = Pointwise(("z", RATE, "to_z", *gates[1:]), moved) if implicit else _itself("z")
     products = (Product(_itself("y"), (*gates, "to_z")), Product(source, ("to_y",)))
     return Step(("y", "z"), products, Pointwise(("y", "z", RATE, "to_y", "to_z", *gates), after)), weights
+
+
+STEPS: dict[type, Callable[..., tuple[Step, dict[str, Affine]]]] = {Gated: _gated, GRU: _gru, LSTM: _lstm, LEM: _lem}
+"""How each cell's step is told."""
 
 
 def _itself(name: str) -> Pointwise:

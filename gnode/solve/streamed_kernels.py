@@ -15,16 +15,13 @@ import jax.numpy as jnp
 from jax.experimental import pallas as pl
 from jaxtyping import Array
 
-from gnode.solve.steps import RATE, Pointwise, Product, Step, is_itself
+from gnode.solve.steps import RATE, Pointwise, Step, is_itself
 
 AT_ONCE = 5
 """Blocks of a product's result that are summed at the same time: each piece of the source is read once for them."""
 
 FEW = 2
 """Values that a pointwise function may use to be computed in as wide a piece as a product's result."""
-
-LARGEST = 65504.0
-"""The largest number of 16 bits (float16)."""
 
 Refs = Mapping[str, Any]
 
@@ -75,7 +72,11 @@ def forward_kernel(
     start, given, rate = over_trials
     weights, biases = whole
     step, at = how.step, how.at
-    of_state = {index: product.source.uses[0] for index, product in enumerate(step.products) if _is_state(how, product)}
+    of_state = {
+        index: product.source.uses[0]
+        for index, product in enumerate(step.products)
+        if is_itself(product.source, step.parts)
+    }
     for part in step.parts:
         for i in range(how.blocks[part]):
             own = at(Piece(i, 1))
@@ -85,7 +86,7 @@ def forward_kernel(
     how.barrier()
 
     def bin(t: Array, _: Any) -> int:
-        slot, turn = t if keep else 0, jax.lax.bitwise_and(t, jnp.int32(1))
+        slot, turn = t if keep else 0, t & 1
         next_turn = 1 - turn
         value = _looked_up(how, t, slot, states, groups, given, biases, rate)
 
@@ -108,23 +109,23 @@ def forward_kernel(
             for group in product.groups:
                 # What follows is done while the last group is at hand, if it is about the same units and needs little else.
                 is_last = is_wanted and group == product.groups[-1]
-                at_once = is_last and how.blocks[group] == _width(how, function) and len(function.uses) <= FEW
+                is_followed = is_last and how.blocks[group] == _width(how, function) and len(function.uses) <= FEW
 
                 def begin(piece: Piece, group: str = group) -> Array:
                     total = how.empty(piece) + biases[group][at(piece)]
                     return total + given[group][t, :, at(piece)] if group in given else total
 
                 def finish(
-                    piece: Piece, total: Array, group: str = group, index: int = index, at_once: bool = at_once
+                    piece: Piece, total: Array, group: str = group, index: int = index, is_followed: bool = is_followed
                 ) -> None:
                     groups[group][slot, :, at(piece)] = total
-                    if at_once:
+                    if is_followed:
                         follow(index, piece, {group: total})
 
                 terms = [(weights[group], sources[f"u{index}"], (turn, slice(None)), _width(how, product.source))]
                 _multiply(how, how.blocks[group], terms, begin, finish)
                 how.barrier()
-            if is_wanted and not at_once:
+            if is_wanted and not is_followed:
                 _over_blocks(_width(how, function), lambda i, index=index: follow(index, Piece(i, 1), {}))
                 how.barrier()
         return 0
@@ -158,13 +159,14 @@ def backward_kernel(
         def pull(function: Pointwise, piece: Piece, cotangent: Any, known: frozenset[str] = frozenset()) -> None:
             """Adds to the cotangents of all that a pointwise function uses; those not `known` yet begin here."""
             uses = [value(name, piece) for name in function.uses]
-            so_far = {name: _get(*place(name, piece)) for name in function.uses if name in known}
+            places = {name: place(name, piece) for name in function.uses}
+            so_far = {name: ref[where] for name, (ref, where) in places.items() if name in known}
             _, back = jax.vjp(function.function, *uses)
             for name, found in zip(function.uses, back(cotangent), strict=True):
-                ref, where = place(name, piece)
+                ref, where = places[name]
                 ref[where] = total = so_far[name] + found if name in so_far else found
                 if name in factors:
-                    _put(factors[name], where[1:], total)
+                    _put_bounded(factors[name], where[1:], total)
 
         def end(i: Any) -> None:
             own = at(Piece(i, 1))
@@ -265,10 +267,6 @@ def _looked_up(
     return value
 
 
-def _is_state(how: How, product: Product) -> bool:
-    return is_itself(product.source, how.step.parts)
-
-
 def _width(how: How, function: Pointwise) -> int:
     """Blocks of a pointwise function: as many as of anything that it uses."""
     return next(how.blocks[name] for name in function.uses if name != RATE)
@@ -279,14 +277,12 @@ def _product(source: Array, matrix: Array) -> Array:
     return jax.lax.dot_general(source, matrix, (((1,), (1,)), ((), ())), preferred_element_type=jnp.float32)
 
 
-def as_factor(value: Array, dtype: Any) -> Array:
-    """A value as products take it; one that is too large for that becomes the largest."""
-    return jnp.clip(value, -LARGEST, LARGEST).astype(dtype)
-
-
 def _put(ref: Any, where: tuple, value: Array) -> None:
-    ref[where] = as_factor(value, ref.dtype)
+    """A value as products take it. One that is too large for that becomes infinite: a state like that has diverged."""
+    ref[where] = value.astype(ref.dtype)
 
 
-def _get(ref: Any, where: tuple) -> Array:
-    return ref[where]
+def _put_bounded(ref: Any, where: tuple, value: Array) -> None:
+    """The same, but for cotangents, which may grow without bound where a loss is steep: the largest number there is."""
+    largest = float(jnp.finfo(ref.dtype).max)
+    ref[where] = jnp.clip(value, -largest, largest).astype(ref.dtype)

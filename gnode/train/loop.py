@@ -12,7 +12,7 @@ from jaxtyping import PyTree
 
 from gnode import errors, stopping
 from gnode.network import Network
-from gnode.solve import check_cores, on_cores, split_over
+from gnode.solve import check_cores, check_kernel, on_cores, split_over
 from gnode.tasks import Task
 from gnode.train import evaluation, parameters, program
 from gnode.train.loss import Batch, to_device
@@ -85,6 +85,8 @@ def pose(net: Network, task: Task, settings: Settings, key: Key, data: Data | No
             f"schedule has a stage of {longest} bins, but the trials of {task.name} have {task.bins}."
         )
     check_cores(_cores_of(net))
+    if hasattr(net, "solver"):
+        check_kernel(net.cell, net.solver)
     params, frozen = parameters.split(net)
     return Problem(
         params=params,

@@ -126,6 +126,7 @@ class Sweep:
 
     def devices(self) -> list[str]:
         """What the finished members were trained on, each named once."""
+        # A member's settings may have been thrown away with its weights; its result stays.
         configs = [member.folder_of(self.folder, index) / store.CONFIG for index in self.done()]
         found = [device for path in configs if path.exists() for device in store.read_json(path)["devices"]]
         return list(dict.fromkeys(found))

@@ -7,7 +7,7 @@ import pytest
 
 from gnode.errors import ArgumentError, StoreError
 from gnode.experiments import choice, collect, noise, results
-from gnode.experiments.artefact import SCALES
+from gnode.experiments.artefact import SCALES, SweepPlan
 from gnode.experiments.registry import NAMES, artefact
 from gnode.experiments.reproduce import missing_data, need_data, reproduce
 from gnode.expressivity import Expressivity, train_or_resume
@@ -75,23 +75,32 @@ def test_a_smaller_scale_does_not_replace_a_larger_one(folder, tmp_path):
     (tmp_path / "capacity.json").write_text(json.dumps(content))
     with pytest.raises(StoreError, match="holds a result at paper scale"):
         reproduce("capacity", tmp_path)
-    results.refuse_smaller(tmp_path / "capacity.json", "paper")
+    results.refuse_smaller(tmp_path / "capacity.json", "paper", [])
+
+
+def plan(name, seeds):
+    return SweepPlan(name, "flipflop-fixed", {"seed": seeds})
 
 
 def test_fewer_seeds_or_sweeps_do_not_replace_more(tmp_path):
-    path, there = (
-        tmp_path / "x.json",
-        {"scale": "reduced", "seeds": None, "sweeps": {"a": {}, "b": {}}, "sweeps_left_out": []},
-    )
-    path.write_text(json.dumps(there))
-    for seeds, sweeps in ((1, ["a", "b"]), (None, ["a"])):
+    path = tmp_path / "x.json"
+    there = {"scale": "reduced", "sweeps": {"a": {"seed": [0, 1]}, "b": {"seed": [0, 1]}}, "sweeps_left_out": []}
+    path.write_text(json.dumps(there | {"checks": [], "run": {}}))
+    for fewer in ([plan("a", [0]), plan("b", [0])], [plan("a", [0, 1])], [plan("a", [0, 1]), plan("c", [0, 1])]):
         with pytest.raises(StoreError, match="holds a result at reduced scale"):
-            results.refuse_smaller(path, "reduced", seeds, sweeps)
-    results.refuse_smaller(path, "paper", 1, ["a"])
-    results.refuse_smaller(path, "reduced", None, ["a", "b"])
-    path.write_text(json.dumps(there | {"seeds": 1, "sweeps_left_out": ["c"]}))
-    results.refuse_smaller(path, "reduced", 3, ["a", "b"])
-    assert results.extent(json.loads(path.read_text())) == "reduced, in part, 1 seed"
+            results.refuse_smaller(path, "reduced", fewer)
+    results.refuse_smaller(path, "paper", [plan("a", [0])])
+    results.refuse_smaller(path, "reduced", [plan(name, [0, 1, 2]) for name in "abc"])
+    assert results.extent(there | {"seeds": 1, "sweeps_left_out": ["c"]}) == ["reduced", "in part", "1 seed"]
+
+
+def test_a_file_that_is_no_result_is_a_sentence(tmp_path):
+    for text in ("{}", "[]", '{"scale": "smoke"}'):
+        (tmp_path / "capacity.json").write_text(text)
+        with pytest.raises(StoreError, match="is not a result of gnode reproduce"):
+            reproduce("capacity", tmp_path)
+        with pytest.raises(StoreError, match="is not a result of gnode reproduce"):
+            results.read_all(tmp_path)
 
 
 def test_a_sweep_folder_with_other_settings_is_refused(tmp_path):

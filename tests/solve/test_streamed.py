@@ -114,13 +114,81 @@ def test_the_kernel_is_translated_for_a_gpu(name, method):
     assert text.count("__gpu$xla.gpu.triton") == 2
 
 
-def test_what_it_can_not_do_is_refused_or_takes_the_loop():
-    cell = cells.gnode(3, 6, widths=(8,), activate_state=True, key=0)
+def test_each_trial_has_its_own_scale():
+    """A trial that weighs a ten thousandth of another has a gradient as precise as when it is alone."""
+    cell, xs, h0, dt = a_case(CELLS["gru"])
+    weight = jnp.where(jnp.arange(len(h0)) == 0, 1e-4, 1.0)
+
+    def gradient(kernel):
+        run = by(kernel, "euler")
+        return jax.grad(lambda h: jnp.sum(weight[:, None] * jnp.sum(jnp.sin(run(cell, xs, h, 0.1 * dt)), axis=1)))(h0)
+
+    np.testing.assert_allclose(gradient("streamed")[0], gradient("loop")[0], rtol=3e-3, atol=1e-7)
+
+
+def test_a_state_that_leaves_all_bounds_is_not_kept_within_them():
+    grows = cells.node(3, 4, widths=(), key=0)
+    grows = eqx.tree_at(lambda cell: cell.F.W[0], grows, 1e3 * jnp.eye(4))
+    case = a_case(grows, bins=12)
+    assert not np.all(np.isfinite(by("streamed", "euler")(*case)[:, -1]))
+
+
+class OtherField(cells.Gated):
+    def vector_field(self, h, x):
+        return -h
+
+
+class OtherLEM(cells.LEM):
+    def fields_of_blocks(self, h, x):
+        speed_z, speed_y = super().fields_of_blocks(h, x)
+        return 2 * speed_z, speed_y
+
+
+def as_a(kind, cell):
+    return kind(**{name: getattr(cell, name) for name in cell.__dataclass_fields__})
+
+
+REFUSED = {
+    "activate_state": (cells.rate_rnn(3, 6, key=0), "euler", "activate_state"),
+    "a cell of one's own": (as_a(OtherField, cells.gnode(3, 6, widths=(8,), key=0)), "euler", "not OtherField"),
+    "another LEM": (as_a(OtherLEM, cells.lem(3, 6, key=0)), "euler", "not OtherLEM"),
+    "rk4": (CELLS["gru"], "rk4", "by euler only, not by rk4"),
+}
+
+
+@pytest.mark.parametrize(("cell", "method", "says"), REFUSED.values(), ids=REFUSED)
+def test_what_it_can_not_do_is_refused_or_takes_the_loop(cell, method, says):
     case = a_case(cell)
-    with pytest.raises(errors.ArgumentError, match="does not know this cell's step"):
-        by("streamed", "euler")(*case)
-    assert np.all(np.isfinite(by("auto", "euler")(*case)))
+    with pytest.raises(errors.ArgumentError, match=says):
+        by("streamed", method)(*case)
+    np.testing.assert_allclose(by("auto", method)(*case), one_by_one(*case, method), rtol=1e-5, atol=1e-6)
+
+
+def one_by_one(cell, xs, h0, dt, method):
+    """Bin after bin by the cell's own field."""
+    if method == "rk4":
+        return by("loop", method)(cell, xs, h0, dt)
+    states = []
+    for bin in range(xs.shape[1]):
+        h0 = h0 + dt[:, bin, None] * jax.vmap(cell.vector_field)(h0, xs[:, bin])
+        states.append(h0)
+    return jnp.stack(states, axis=1)
+
+
+def test_it_computes_in_single_precision_one_step_per_bin():
     assert "float64" in streamed.why_not(CELLS["gru"], "euler", jnp.float64)
+    with pytest.raises(errors.ArgumentError, match="one per bin"):
+        rollout_batch(*a_case(CELLS["gru"]), Solver("euler", kernel="streamed", substeps=2), gradient_only=True)
+
+
+def test_a_kernel_that_can_not_train_a_network_leaves_no_folder(tmp_path):
+    task = tasks.make("flipflop-fixed", bits=2, trials=4, validation=2, bins=5)
+    net = gnode.build(
+        "lstm", task.inputs, task.outputs, state=3, tau=0.01, method="rk4", solver={"kernel": "streamed"}, key=0
+    )
+    with pytest.raises(errors.ArgumentError, match="not by rk4"):
+        gnode.fit(net, task, epochs=1, key=0, out=tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists()
 
 
 def test_training_by_the_kernel_is_training_by_the_loop():

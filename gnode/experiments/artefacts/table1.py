@@ -64,11 +64,11 @@ def analyse(trained: Trained) -> Outcome:
                     theirs = published[model][place] if model in published else None
                     name = real_data.model_name(model)
                     drawn = f", {CRITICAL} initialisation" if setting["init"] == CRITICAL else ""
-                    row = f"N = {setting['state']}: {name}"  # smaller at smoke scale
-                    numbers.append(real_data.number(f"{label}, {row}{drawn}", values, theirs))
-                    numbers += not_chosen(trained, sweep, model, metric, setting["init"], f"{label}, {row}")
+                    state = setting["state"]  # smaller at smoke scale
+                    numbers.append(real_data.number(f"{label}, N = {state}: {name}{drawn}", values, theirs))
+                    numbers += not_chosen(trained, sweep, model, metric, setting["init"], label)
                     means[name] = float(values.mean())
-                    details[f"{half}, {row.replace(':', ',')}"] = setting
+                    details[f"{half}, N = {state}, {name}"] = setting
             if half == "walker2d":
                 claim = f"The gnODE has the lowest Walker2D error at N = {size}."
                 checks.append(real_data.best_is(claim, means, "gnODE", lowest=True))
@@ -77,12 +77,16 @@ def analyse(trained: Trained) -> Outcome:
     return Outcome(numbers, checks, details=details)
 
 
-def not_chosen(trained: Trained, sweep: str, model: str, metric: str, init: str, row: str) -> list[Number]:
+def not_chosen(trained: Trained, sweep: str, model: str, metric: str, init: str, label: str) -> list[Number]:
     """The score with the other initialisation, which validation did not choose; nothing if there is only one."""
-    way = "" if init == CRITICAL else CRITICAL
-    values, _ = real_data.score(trained, sweep, model, metric, ways=(way,))
-    label = f"{row}, {CRITICAL if way else 'not ' + CRITICAL} (not chosen)"
-    return [real_data.number(label, values, None)] if values.size and model != EULER else []
+    if model == EULER:
+        return []
+    way, drawn = ("", f"not {CRITICAL}") if init == CRITICAL else (CRITICAL, CRITICAL)
+    values, setting = real_data.score(trained, sweep, model, metric, ways=(way,))
+    if not values.size:
+        return []
+    name = f"{label}, N = {setting['state']}: {real_data.model_name(model)}, {drawn} (not chosen)"
+    return [real_data.number(name, values, None)]
 
 
 def speech_checks(size: int, means: dict[str, float]) -> list[Check]:
