@@ -52,6 +52,13 @@ def not_negative(name: str, value: float) -> float:
     return value
 
 
+def finite(name: str, value: float) -> float:
+    """Returns `value` if it is a finite number."""
+    if not _is_number(value) or not math.isfinite(value):
+        raise ArgumentError(f"{name} is {value!r}, but must be a number.")
+    return value
+
+
 def whole(name: str, value: int, at_least: int = 1) -> int:
     """Returns `value` as an int if it is a whole number of at least `at_least`."""
     if not _is_number(value) or not math.isfinite(value) or value != int(value) or value < at_least:

@@ -87,7 +87,8 @@ def gated(
     gate_widths = errors.wholes("gate_widths", gate_widths)
     rule = initialiser(init, bias_std)
     key_F, key_G = jax.random.split(as_key(key))
-    for_F = rule.for_field((state, *widths, state), hidden if widths else final, final, activate_state)
+    acts = bool(widths) or activate_state  # whether phi_a occurs in F at all
+    for_F = rule.for_field((state, *widths, state), hidden if acts else final, final, activate_state)
     F = draw_stack(
         key_F,
         inputs,

@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from gnode import errors
 from gnode.cells.base import Cell, check_sizes
 from gnode.cells.timescale import Timescale, timescale
 from gnode.init import Initialiser, initialiser
@@ -79,4 +80,9 @@ def gru(
 
 def blocks(rule: Initialiser, key: Key, count: int, shape: tuple[int, int]) -> Float[Array, "rows columns"]:
     """`count` matrices of one shape, drawn one by one so that each has its own fan, below each other."""
+    if rule.critical != "no":
+        raise errors.ArgumentError(
+            "init is critical, but that scale is known for F of the gated family only (gnODE, nODE, mGRU, RNN); draw GRU, "
+            "LSTM and LEM by another rule, such as init='glorot_normal'."
+        )
     return jnp.concatenate([rule.weight(part, shape) for part in jax.random.split(key, count)])

@@ -14,6 +14,8 @@ from gnode.plots import theory as pictures
 
 app = typer.Typer(no_args_is_help=True, help="What random networks do, by theory and by drawing some.")
 console = Console()
+RUNAWAY = "*"
+"""Marks points of a curve that are another transition than the paper's."""
 NEAR = 0.05
 """How far from 0 an abscissa may be to count as near."""
 
@@ -54,7 +56,9 @@ def critical(
         "found by": f"{found.method} ({found.iterations} fixed points)" if found.iterations else "closed form",
         "status": found.status,
         "spectral radius rho": f"{found.radius:.9g}",
-        "state variance C_h": f"{found.state_variance:.6g}",
+        "state variance C_h": f"{found.state_variance:.6g}"
+        if np.isfinite(found.state_variance)
+        else "grows without bound",
     }
     _pairs(f"depth {depth}, {activation}, {scaling} scaling, sigma_b {sigma_b:g}", rows)
     if width:
@@ -105,9 +109,12 @@ def curve(
         final=final,
     )
     table = Table("sigma_b", *(f"L = {depth}" for depth in found.depths), title=f"Critical sigma_w, {activation}")
-    for bias, column in zip(found.sigma_b, found.sigma_w.T):
-        table.add_row(f"{bias:.3f}", *(f"{value:.6f}" for value in column))
+    for bias, column, aways in zip(found.sigma_b, found.sigma_w.T, found.runaway.T):
+        cells = (f"{value:.6f}{RUNAWAY if away else ''}" for value, away in zip(column, aways))
+        table.add_row(f"{bias:.3f}", *cells)
     console.print(table)
+    if found.runaway.any():
+        console.print(f"{RUNAWAY} The variance of the state runs away here, before the spectral radius reaches 1.")
     if out is not None:
         _save(pictures.critical_curves(found), out)
 

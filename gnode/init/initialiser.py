@@ -7,6 +7,7 @@ theory for sigma_w*, which depends on the depth of the stack.
 
 import dataclasses
 import math
+import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
@@ -14,6 +15,7 @@ from typing import Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from gnode import errors
@@ -86,6 +88,12 @@ def _critical_scale(
     widths: tuple[int, ...], activation: str, final: str, activate_state: bool, scaling: str, sigma_b: float
 ) -> float:
     found = critical_sigma_w(len(widths) - 1, activation, scaling, sigma_b, widths, final, activate_state)
+    if found.status == "runaway":
+        warnings.warn(
+            f"with {activation} and bias_std {sigma_b:g} the variance of the state runs away before any scale is critical "
+            f"(spectral radius {found.radius:.2f} there); weights are drawn at that edge, sigma_w = {found.sigma_w:.4g}.",
+            stacklevel=2,
+        )
     return found.sigma_w
 
 
@@ -103,6 +111,11 @@ def empirical_gain(jacobian: Float[Array, "state state"], depth: int) -> Float[A
         right = eigenvalues.real.max()
         return np.asarray(right if right > 1e-6 else max(np.abs(eigenvalues).max(), 1e-6), J.dtype)
 
+    if not isinstance(jacobian, Tracer) and not np.any(jacobian):
+        raise errors.ArgumentError(
+            "init is empirical_critical, but dF/dh of this draw is zero, which no scale makes critical; choose an "
+            "activation with a slope."
+        )
     # On the host: accelerators have no good routine for eigenvalues of matrices that are not symmetric.
     reach = jax.pure_callback(rightmost, jax.ShapeDtypeStruct((), jacobian.dtype), jacobian)
     return (1.0 / reach) ** (1.0 / depth)

@@ -97,7 +97,12 @@ def stored_row(sequence: Array, row: int) -> Array | None:
     >>> stored_row(np.array([[1.0, 1.0], [-1.0, 1.0]]), row=0)
     array([ 0., -1.])
     """
-    sides = _constraints(np.asarray(sequence, float), row)
+    signs = np.asarray(sequence, float)
+    if signs.ndim != 2 or not np.all(np.abs(signs) == 1):
+        raise errors.ArgumentError("sequence must be an array of states x units with entries +1 and -1.")
+    if row not in range(signs.shape[1]):
+        raise errors.ArgumentError(f"row is {row!r}, but must be one of the units 0 to {signs.shape[1] - 1}.")
+    sides = _constraints(signs, row)
     free = sides.shape[1]
     answer = optimize.linprog(
         np.zeros(free), A_ub=-sides, b_ub=-np.ones(len(sides)), bounds=(None, None), method="highs"

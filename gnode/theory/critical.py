@@ -35,7 +35,7 @@ class Critical:
         iterations: fixed points that were solved for.
         error: bound on the relative error of sigma_w.
         status: "converged", or "runaway" where the fixed point ceases to exist before rho reaches 1: the
-            variance of the state runs away first (gelu and silu with biases).
+            variance of the state runs away first (gelu and silu with biases, softplus without).
     """
 
     sigma_w: float
@@ -120,7 +120,8 @@ def _has_closed_form(unit: Stack) -> bool:
 
 def _closed(unit: Stack, settings: dict) -> Critical:
     gain = recursion(unit, 0.0 if unit.offset == 0 else 1.0).susceptibility
-    if gain == 0:
+    # A slope that vanishes at rest is taken next to it, where it is not quite 0.
+    if gain == 0 or gain ** (-0.5 / unit.depth) > _HIGHEST:
         raise _never_critical(unit)
     sigma_w = gain ** (-0.5 / unit.depth)
     stack = Stack(sigma_w=sigma_w, **settings)
@@ -179,6 +180,7 @@ class CriticalCurve:
         sigma_w: the critical weight scales, shape (depths, n); above each line lies chaos, below it
             stability.
         state_variance: C_h on the lines, shape (depths, n).
+        runaway: whether the variance runs away there before rho reaches 1, shape (depths, n); see `Critical`.
         activation: the name of phi.
         error: bound on the relative error of sigma_w.
         iterations: fixed points that were solved for.
@@ -188,6 +190,7 @@ class CriticalCurve:
     sigma_b: np.ndarray
     sigma_w: np.ndarray
     state_variance: np.ndarray
+    runaway: np.ndarray
     activation: str
     error: float
     iterations: int
@@ -214,6 +217,10 @@ def critical_curve(
     biases = 2.0 * np.linspace(0.0, 1.0, 21) ** 2 if sigma_b is None else np.asarray(sigma_b, float)
     if biases.ndim != 1 or biases.size == 0 or np.any(np.diff(biases) <= 0):
         raise errors.ArgumentError(f"sigma_b is {sigma_b!r}, but must be a list of ascending numbers.")
+    if not depths:
+        raise errors.ArgumentError("depths is empty, but must hold at least one depth.")
+    for name in settings:
+        errors.one_of("a setting of the curve", name, [*Stack.__dataclass_fields__, "method"])
     stack = {"activation": "tanh", **settings}
     method = stack.pop("method", "auto")
     found: list[list[Critical]] = []
@@ -229,6 +236,7 @@ def critical_curve(
         sigma_b=biases,
         sigma_w=np.array([[one.sigma_w for one in row] for row in found]),
         state_variance=np.array([[one.state_variance for one in row] for row in found]),
+        runaway=np.array([[one.status == "runaway" for one in row] for row in found]),
         activation=every[0].stack.phi.name,
         error=max(one.error for one in every),
         iterations=sum(one.iterations for one in every),

@@ -129,12 +129,12 @@ def kernel(
     errors.one_of("method", method, METHODS)
     k1 = errors.not_negative("variance", variance)
     k2 = k1 if variance2 is None else errors.not_negative("variance2", variance2)
-    k12 = k1 if covariance is None else covariance
+    k12 = k1 if covariance is None else errors.finite("covariance", covariance)
     if covariance is None and variance2 is not None:
         raise errors.ArgumentError("variance2 is given without covariance, but two points need both.")
     if not abs(k12) <= np.sqrt(k1 * k2) * (1 + 1e-12):
         raise errors.ArgumentError(
-            f"covariance is {k12!r}, but must lie within sqrt(K_1 K_2) = {np.sqrt(k1 * k2)!r} of 0."
+            f"covariance is {k12!r}, but must lie within sqrt(K_1 K_2) = {float(np.sqrt(k1 * k2))!r} of 0."
         )
     closed = closed_form(phi)
     if method == "closed" and closed is None:

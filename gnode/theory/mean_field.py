@@ -44,10 +44,12 @@ def layer_factors(depth: int, scaling: str, aspect: Aspect) -> tuple[float, ...]
     >>> layer_factors(3, "glorot", 3.0)
     (0.25, 0.5, 0.75)
     """
-    errors.whole("depth", depth)
+    depth = errors.whole("depth", depth)
     errors.one_of("scaling", scaling, SCALINGS)
+    if isinstance(aspect, str):
+        raise errors.ArgumentError(f"aspect is {aspect!r}, but must be a positive number or a list of widths.")
     if isinstance(aspect, Sequence | np.ndarray):
-        widths = [errors.positive("aspect", float(w)) for w in aspect]
+        widths = [errors.positive("aspect", width) for width in aspect]
         if len(widths) != depth + 1 or widths[0] != widths[-1]:
             raise errors.ArgumentError(
                 f"aspect is {tuple(aspect)!r}, but as a list it must hold the depth + 1 = {depth + 1} widths "
@@ -95,6 +97,7 @@ class Stack:
     input_variance: float = 0.0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "depth", errors.whole("depth", self.depth))
         errors.not_negative("sigma_w", self.sigma_w)
         errors.not_negative("sigma_b", self.sigma_b)
         errors.not_negative("input_variance", self.input_variance)

@@ -27,7 +27,7 @@ _RADIAL_NODES = (16, 24, 32, 48, 64)
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value and a bound on its error.
+    """A value and an estimate of its error.
 
     Attributes:
         value: the integral, a float or an array of several at once.

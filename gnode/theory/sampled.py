@@ -15,6 +15,7 @@ from gnode import errors
 from gnode.theory.mean_field import SCALINGS, Stack
 from gnode.theory.pointwise import Array, Pointwise
 
+_RUNAWAY = 1e12  # a mean of h^2 that means "grows without bound"
 _RELAXATION_STEP = 0.5  # Euler: stable for every mode of -I + J whose eigenvalue of J lies in the unit disc
 _SAME = 1e-4  # how far Jacobians may be apart, relative to their largest entry, to be the same one
 _DISPLACEMENT = 1e-6  # a state at 0 is moved off it so far, since ReLU has no derivative there
@@ -124,8 +125,8 @@ class Measured:
         state_variance: mean of h^2, to compare with C_h.
         residual: root mean square of -h + F(h).
         steps: relaxation steps taken.
-        status: "at rest" (residual below the tolerance), "moving" (still above it after the last step), "zero", or
-            "typical".
+        status: "at rest" (residual below the tolerance), "moving" (still above it after the last step), "runs
+            away" (the state grew without bound), "zero", or "typical".
     """
 
     eigenvalues: Array
@@ -182,8 +183,11 @@ def measure(
         residual = float(np.sqrt(np.mean(velocity**2)))
         h = h + _RELAXATION_STEP * velocity
         steps += 1
+        if np.mean(h**2) > _RUNAWAY:
+            break
     values = np.linalg.eigvals(network.jacobian(h[:, 0]))
     status = "at rest" if residual <= tolerance else "moving"
+    status = "runs away" if np.mean(h**2) > _RUNAWAY else status
     return Measured(values[None], h[:, 0], float(np.mean(h**2)), residual, steps, status)
 
 

@@ -56,6 +56,8 @@ def abscissa(F, h):
         ((600,), {"hidden": "tanh"}),
         ((600, 600), {"hidden": "tanh", "final": "tanh"}),
         ((600,), {"activate_state": True}),
+        ((), {"activate_state": True}),
+        ((), {"activate_state": True, "hidden": "erf"}),
     ],
 )
 def test_critical_stacks_have_unit_gain_near_zero(scaling, widths, options):
@@ -138,3 +140,20 @@ def test_bad_rules():
         Initialiser("xavier")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="bias_std is -1"):
         initialiser("critical", bias_std=-1)
+
+
+@pytest.mark.parametrize("cell", [cells.gru, cells.lstm, cells.lem])
+@pytest.mark.parametrize("init", ["critical", "empirical_critical"])
+def test_cells_without_a_known_critical_scale_refuse_it(cell, init):
+    with pytest.raises(ArgumentError, match="gated family only"):
+        cell(2, 3, init=init, key=0)
+
+
+def test_a_field_without_a_slope_can_not_be_rescaled():
+    with pytest.raises(ArgumentError, match="which no scale makes critical"):
+        cells.node(2, 4, widths=(5,), hidden="step", init="empirical_critical", key=0)
+
+
+def test_a_scale_at_which_the_state_runs_away_is_said():
+    with pytest.warns(UserWarning, match="runs away before any scale is critical"):
+        cells.node(2, 4, widths=(5,), hidden="silu", init="critical", bias_std=0.3, key=0)
