@@ -39,7 +39,7 @@ def critical(
     aspect: AspectRatio = 1.0,
     final: Final = "identity",
     activate_state: ActivateState = False,
-    width: Annotated[int, typer.Option(help="State size of the networks drawn; 0 draws none.")] = 1000,
+    width: Annotated[int, typer.Option(help="State size of the networks drawn; 0 draws none.", min=0)] = 1000,
     draws: Annotated[int, typer.Option(help="How many networks to draw.", min=1)] = 4,
     places: Annotated[
         int, typer.Option(help="Typical states, or states near a kink at 0 (ReLU), to average over.")
@@ -100,6 +100,7 @@ def curve(
     out: Out = None,
 ) -> None:
     """Critical curves in the plane of biases and weights (the paper's figure of critical depth)."""
+    errors.not_negative("max_sigma_b", max_sigma_b)
     found = theory.critical_curve(
         _whole_numbers("depths", depths),
         (max_sigma_b * np.linspace(0.0, 1.0, points) ** 2).tolist(),  # denser near 0, where it is steep
@@ -128,11 +129,12 @@ def capacity(
     out: Out = None,
 ) -> None:
     """Gardner's capacity, and the longest random sequences that linear programming can store."""
+    sizes = _whole_numbers("units", units)  # before anything is printed: it may be wrong
     table = Table("kappa", "alpha_c = T / N", title="Spherical perceptron")
     for kappa in _numbers("margins", margins):
         table.add_row(f"{kappa:g}", f"{theory.gardner_capacity(kappa):.6f}")
     console.print(table)
-    found = theory.capacity_experiment(_whole_numbers("units", units), rows, seed=seed)
+    found = theory.capacity_experiment(sizes, rows, seed=seed)
     table = Table("N", "half of the rows up to T / N", "Cover: 2 (N - 1) / N", title=f"Stored, {rows} rows each")
     for index, size in enumerate(found.units):
         table.add_row(str(size), f"{found.half_load(index):.3f}", f"{2 * (size - 1) / size:.3f}")
@@ -152,7 +154,7 @@ def dynamics(
     final: Final = "identity",
     activate_state: ActivateState = False,
     sigma_z: Annotated[float, typer.Option(help="Scale of the gates of the networks drawn; 0 for none.")] = 0.0,
-    width: Annotated[int, typer.Option(help="State size of the networks drawn; 0 draws none.")] = 400,
+    width: Annotated[int, typer.Option(help="State size of the networks drawn; 0 draws none.", min=0)] = 400,
     draws: Annotated[int, typer.Option(help="How many networks to draw.", min=1)] = 4,
     seed: Seed = 0,
     out: Out = None,
