@@ -11,26 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from gnode import errors, plots
-from gnode.experiments.artefact import SCALES, Artefact, Outcome, SweepPlan, Trained
+from gnode.experiments.artefact import SCALES, Outcome, SweepPlan, Trained
+from gnode.experiments.asked import Asked
 from gnode.train import store
 
 RUN = "run"
 """The only section that differs between two runs of the same artefact."""
 
 
-def write(
-    out: Path,
-    of: Artefact,
-    scale: str,
-    seeds: int | None,
-    words: str,
-    plans: Sequence[SweepPlan],
-    missing: Sequence[str],
-    made: Outcome,
-    trained: Trained,
-    seconds: float,
-) -> Path:
-    """Writes the files of an artefact that the command `words` made; returns the JSON file."""
+def write(out: Path, asked: Asked, made: Outcome, trained: Trained, seconds: float) -> Path:
+    """Writes the files of an artefact; returns the JSON file."""
+    of = asked.of
     with store.writing(out):
         files = []
         for panel, figure in made.figures.items():
@@ -41,11 +32,11 @@ def write(
         "kind": of.kind,
         "title": of.title,
         "place": of.place,
-        "scale": scale,
-        "seeds": seeds,
-        "command": words,
-        "sweeps": {plan.name: _plan(plan) for plan in plans},
-        "sweeps_left_out": list(missing),
+        "scale": asked.scale,
+        "seeds": asked.seeds,
+        "command": asked.command,
+        "sweeps": {plan.name: _plan(plan) for plan in asked.plans},
+        "sweeps_left_out": asked.left_out,
         "numbers": [dataclasses.asdict(number) for number in made.numbers],
         "checks": [dataclasses.asdict(check) for check in made.checks],
         "details": made.details,
@@ -76,12 +67,6 @@ def _training(trained: Trained) -> dict[str, Any]:
     devices = [device for sweep in sweeps for device in sweep.devices()]
     seconds = sum(sweep.seconds() for sweep in sweeps)
     return {"training_seconds": round(seconds, 1), "trained_on": list(dict.fromkeys(devices))}
-
-
-def command(name: str, scale: str, only: Sequence[str] = (), seeds: int | None = None) -> str:
-    """What makes the artefact."""
-    part = f" --only {','.join(only)}" if only else ""
-    return f"gnode reproduce {name} --scale {scale}{part}" + ("" if seeds is None else f" --seeds {seeds}")
 
 
 def compared(content: dict[str, Any]) -> dict[str, Any]:

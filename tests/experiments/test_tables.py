@@ -14,8 +14,8 @@ from gnode.experiments.artefacts import (
     table_critical_speech,
     table_tau,
 )
+from gnode.experiments.asked import Asked
 from gnode.experiments.registry import artefact
-from gnode.experiments.reproduce import _chosen
 from gnode.tasks.datasets.speech import STEP
 
 
@@ -136,11 +136,13 @@ def test_speech_tables():
 
 
 def test_only_some_sweeps():
-    plans, missing = _chosen(artefact("table1"), "paper", ["walker2d-n32"])
-    assert [plan.name for plan in plans] == ["walker2d-n32"]
-    assert "speech-n316" in missing
+    asked = Asked(artefact("table1"), "paper", ("walker2d-n32",), seeds=2)
+    assert [(plan.name, plan.settings["seed"]) for plan in asked.plans] == [("walker2d-n32", [0, 1])]
+    assert "speech-n316" in asked.left_out
+    assert asked.command == "gnode reproduce table1 --scale paper --only walker2d-n32 --seeds 2"
+    assert Asked(artefact("table1"), "paper").left_out == []
     with pytest.raises(ArgumentError, match="Did you mean 'walker2d-n32'"):
-        _chosen(artefact("table1"), "paper", ["walker2d-n33"])
+        Asked(artefact("table1"), "paper", ("walker2d-n33",))
 
 
 class Components:

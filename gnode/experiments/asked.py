@@ -1,0 +1,64 @@
+"""What `gnode reproduce` is asked for: an artefact at a scale, perhaps in part, perhaps with other seeds."""
+
+import dataclasses
+from functools import cached_property
+
+from gnode import errors
+from gnode.experiments.artefact import Artefact, SweepPlan
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """An artefact `of` the paper at a `scale`; `only` some of its sweeps; another number of `seeds` than the scale's own.
+
+    What makes no sense is an error at once.
+    """
+
+    of: Artefact
+    scale: str
+    only: tuple[str, ...] = ()
+    seeds: int | None = None
+
+    def __post_init__(self):
+        name = self.of.name
+        if self.scale not in self.of.scales:
+            errors.one_of(f"scale of {name}", self.scale, self.of.scales)
+        if self.seeds is not None:
+            errors.whole("seeds", self.seeds)
+        names = [plan.name for plan in self._all]
+        if not names and (self.only or self.seeds is not None):
+            raise errors.ArgumentError(
+                f"{name} trains no networks, so --only and --seeds mean nothing to it; leave them out."
+            )
+        for one in self.only:
+            errors.one_of(f"--only of {name}", one, names)
+        if self.only and not self.of.may_be_partial:
+            raise errors.ArgumentError(f"{name} needs all of its sweeps; leave --only out.")
+
+    @cached_property
+    def _all(self) -> list[SweepPlan]:
+        return self.of.plans(self.scale)
+
+    @cached_property
+    def plans(self) -> list[SweepPlan]:
+        """The sweeps asked for."""
+        own = {} if self.seeds is None else {"seed": list(range(self.seeds))}
+        plans = [plan for plan in self._all if not self.only or plan.name in self.only]
+        return [dataclasses.replace(plan, settings={**plan.settings, **own}) for plan in plans]
+
+    @property
+    def left_out(self) -> list[str]:
+        """The names of the others."""
+        return [plan.name for plan in self._all if self.only and plan.name not in self.only]
+
+    @property
+    def ending(self) -> str:
+        """Of the names of its sweeps' folders: what differs in scale or seeds is kept apart."""
+        return self.scale if self.seeds is None else f"{self.scale}-{self.seeds}-seeds"
+
+    @property
+    def command(self) -> str:
+        """What was typed."""
+        part = f" --only {','.join(self.only)}" if self.only else ""
+        seeds = "" if self.seeds is None else f" --seeds {self.seeds}"
+        return f"gnode reproduce {self.of.name} --scale {self.scale}{part}{seeds}"
