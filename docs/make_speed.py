@@ -55,8 +55,8 @@ the whole grid of the flip-flop task: [results/kernel.md](results/kernel.md).
   uses it by itself on a GPU that runs it; `products="bfloat16"` is coarser. The error is in a table below: errors grow
   along a trajectory, so long ones of networks that expand have the largest.
 - **A streamed kernel on a GPU** (`gnode.solve.streamed`, Pallas; `kernel="streamed"`): the weights are read block by block
-  in every bin, so that layers may have any width, and GRU, LSTM and LEM go through it too. Five networks and 256 trials
-  occupy 20 of an H200's 132 processors, so it is for many networks side by side, or several processes that share a GPU;
+  in every bin, so that layers may have any width, and GRU, LSTM and LEM go through it too. One of the chip's
+  processors takes 64 trials of a network, so it is for many networks side by side, or several processes that share a GPU;
   it trained Walker2D's networks with N = 100 and 316 on the [results page](results/reproduce.md#table1). **Its ratio to
   the loop has not been measured in one run yet** (on a GPU, `gnode bench "5 networks walker2d N=316 H=316" "27 networks
   walker2d N=316 H=316"` does that), which is why it is never chosen by itself.

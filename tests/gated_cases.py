@@ -55,3 +55,15 @@ def assert_close(ours, theirs, tolerance):
     for mine, reference in pairs:
         assert mine.shape == reference.shape
         assert float(jnp.linalg.norm(mine - reference)) <= tolerance * (1e-3 + float(jnp.linalg.norm(reference)))
+
+
+def kernels_for_a_gpu(euler, cell, xs, h0, dt, *options):
+    """How many kernels the gradient through `euler` becomes in code for a GPU: what a machine without one can check."""
+    values, structure = eqx.partition(cell, eqx.is_inexact_array)
+
+    def loss(values, xs, h0, dt):
+        time_first = jnp.swapaxes(xs, 0, 1), dt.T
+        return jnp.sum(euler(eqx.combine(values, structure), h0, *time_first, *options))
+
+    text = jax.jit(jax.grad(loss)).trace(values, xs, h0, dt).lower(lowering_platforms=("cuda",)).as_text()
+    return text.count("__gpu$xla.gpu.triton")

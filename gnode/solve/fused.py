@@ -35,14 +35,14 @@ from gnode.solve.fused_kernels import (
     forward_kernel,
     laid_out,
     layer_shapes,
-    padded,
     product_on_chip,
-    run_over_tiles,
+    run_over_trials,
     trials_before_units,
     units_first,
     weights_on_chip,
 )
 from gnode.solve.gated_euler import has_hand_written_derivative, rate_of, stacks
+from gnode.solve.tiles import padded, why_not_precision
 
 WIDEST = 128
 """Units of the widest layer that the kernel takes; also the most of z = (h, x, 1)."""
@@ -55,8 +55,8 @@ def why_not(cell: Any, dtype: Any) -> str:
     """Why the kernel can not run the cell, as the end of a sentence; nothing if it can."""
     if not has_hand_written_derivative(cell):
         return "runs cells of the gated family only, with activations whose value tells their slope"
-    if dtype != jnp.float32:
-        return f"computes in float32, not {jnp.dtype(dtype)}"
+    if why := why_not_precision(dtype):
+        return why
     widest = max(W.shape[0] for stack in stacks(cell) for W in stack.W)
     if widest > WIDEST:
         return f"takes layers of at most {WIDEST} units, not {widest}"
@@ -148,7 +148,7 @@ def _run_forward(
     state, inputs, rate = laid_out(cell, h0, xs, dt)
     weights = weights_on_chip(cell, products)
     biases = Layers(biases_on_chip(cell.F, weights.F), biases_on_chip(cell.G, weights.G))
-    hs, layers = run_over_tiles(
+    hs, layers = run_over_trials(
         partial(forward_kernel, structure, time, product_on_chip(products, interpret)),
         over_trials=(state, rate, inputs),
         whole=(weights, biases),
@@ -163,7 +163,7 @@ def _states_backward(structure: PyTree, products: str, interpret: bool, kept: tu
     cell = eqx.combine(values, structure)
     before = jnp.concatenate([state[:, None], hs[:, :-1]], axis=1)
     weights = weights_on_chip(cell, products)
-    adjoint, da = run_over_tiles(
+    adjoint, da = run_over_trials(
         partial(backward_kernel, structure, dt.shape[0], product_on_chip(products, interpret)),
         over_trials=(before, rate, layers, padded(units_first(dhs), rate.shape)),
         whole=(Layers(*([W.T for W in stack] for stack in weights)),),

@@ -1,21 +1,17 @@
 """The two kernels of `gnode.solve.fused`, and how arrays lie in them: units first, trials last, padded to whole tiles."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.experimental import pallas as pl
 from jaxtyping import Array, Float, PyTree
 
 from gnode.activations import SLOPES, activation
 from gnode.cells import Gated
 from gnode.cells.stack import Stack
 from gnode.solve.gated_euler import layer_names, rate_of
-
-NARROWEST = 16
-"""The least side of a product on the chip; smaller layers are padded to it."""
+from gnode.solve.tiles import NARROWEST, padded, power_of_two, run_over_tiles
 
 TILE = 32
 """Trials of one program, at most."""
@@ -183,49 +179,18 @@ def _store(refs: PyTree, t: Array, values: PyTree) -> None:
         ref[:, t, :] = value.astype(ref.dtype)
 
 
-def run_over_tiles(kernel: Any, *, over_trials: tuple, whole: tuple, out: PyTree, interpret: bool) -> Any:
-    """Runs a kernel over tiles of trials. `out`: arrays or shapes like those that it writes."""
-    trials = jax.tree.leaves(out)[0].shape[-1]
-    tile = _tile(trials)
-
-    def cut(array: Any) -> pl.BlockSpec:
-        """A tile of all trials: the last axis."""
-        shape = (*array.shape[:-1], tile)
-        return pl.BlockSpec(shape, lambda i: (*(0,) * (len(shape) - 1), i))
-
-    def uncut(array: Any) -> pl.BlockSpec:
-        return pl.BlockSpec(array.shape, lambda i: (0,) * array.ndim)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return pl.pallas_call(
-            kernel,
-            out_shape=jax.tree.map(lambda like: jax.ShapeDtypeStruct(like.shape, like.dtype), out),
-            grid=(trials // tile,),
-            in_specs=(jax.tree.map(cut, over_trials), jax.tree.map(uncut, whole)),
-            out_specs=jax.tree.map(cut, out),
-            interpret=interpret,
-            compiler_params=None if interpret else _compiler_params(tile, whole[0]),
-        )(over_trials, whole)
+def run_over_trials(kernel: Any, *, over_trials: tuple, whole: tuple, out: PyTree, interpret: bool) -> Any:
+    """Runs a kernel over tiles of trials, the last axis. `out`: arrays or shapes like those that it writes."""
+    tile = _tile(jax.tree.leaves(out)[0].shape[-1])
+    how = {"axis": -1, "tile": tile, "warps": _warps(tile, whole[0]), "stages": 1, "interpret": interpret}
+    return run_over_tiles(kernel, over_trials, whole, out, **how)
 
 
-def _compiler_params(tile: int, weights: PyTree) -> Any:
+def _warps(tile: int, weights: PyTree) -> int:
     """Few threads for little work: fewer have to wait for each other. Many where weights have to be read again."""
-    from jax.experimental.pallas import triton  # not there on every platform
-
     stay = sum(W.size * W.dtype.itemsize for W in jax.tree.leaves(weights)) <= ON_CHIP
-    return triton.CompilerParams(num_warps=4 if stay and tile == NARROWEST else 8, num_stages=1)
+    return 4 if stay and tile == NARROWEST else 8
 
 
 def _tile(trials: int) -> int:
     return min(TILE, power_of_two(trials))
-
-
-def power_of_two(size: int) -> int:
-    """The least one that holds `size`, and that the chip's products take."""
-    return max(NARROWEST, 1 << (size - 1).bit_length())
-
-
-def padded(array: Array, shape: Sequence[int]) -> Array:
-    """Zeros up to `shape`."""
-    return jnp.pad(array, [(0, new - size) for new, size in zip(shape, array.shape)])

@@ -9,19 +9,17 @@ Backwards the kernel finds the cotangents of all pre-activations; the gradient o
 and trials. Inputs enter as U x for all bins, one product before the kernel.
 """
 
-import warnings
 from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.experimental import pallas as pl
 from jaxtyping import Array, Float, PyTree
 
 from gnode.solve import steps
-from gnode.solve.fused_kernels import padded, power_of_two
 from gnode.solve.steps import RATE, Step, Values
 from gnode.solve.streamed_kernels import How, backward_kernel, forward_kernel
+from gnode.solve.tiles import padded, power_of_two, run_over_tiles, why_not_precision
 
 BLOCK = 64
 """Units of a block."""
@@ -37,10 +35,7 @@ WARPS, STAGES = 8, 2
 
 def why_not(cell: Any, method: str, dtype: Any) -> str:
     """Why the kernel can not run the cell, as the end of a sentence; nothing if it can."""
-    why = steps.why_not(cell, method)
-    if why:
-        return why
-    return "" if dtype == jnp.float32 else f"computes in float32, not {jnp.dtype(dtype)}"
+    return steps.why_not(cell, method) or why_not_precision(dtype)
 
 
 def streamed_euler(
@@ -122,7 +117,7 @@ def _run_forward(
     )
     how = call.how(time, W, start)
     arrays = (start, given, rate), (call.taken(W), b)
-    states, groups, _ = _run_over_tiles(partial(forward_kernel, how, keep), how, *arrays, out)
+    states, groups, _ = _run_over_trials(partial(forward_kernel, how, keep), how, *arrays, out)
     return {part: states[part][1:] for part in step.parts}, states, groups
 
 
@@ -142,7 +137,7 @@ def _states_backward(call: Call, kept: tuple, outside: Values) -> tuple:
     outside = {part: scale * own for part, own in outside.items()}
     how = call.how(time, W, before)
     arrays = (before, groups, given, rate, outside), (call.taken({name: matrix.T for name, matrix in W.items()}), b)
-    cotangents, adjoints, _ = _run_over_tiles(partial(backward_kernel, how), how, *arrays, out)
+    cotangents, adjoints, _ = _run_over_trials(partial(backward_kernel, how), how, *arrays, out)
     cotangents, adjoints = jax.tree.map(lambda array: array / scale, (cotangents, adjoints))
     values = before | groups | {name: given[name] + b[name] for name in given if name not in groups} | {RATE: rate}
     dW = {}
@@ -176,35 +171,12 @@ def _summed_product(cotangent: Array, source: Array, products: str) -> Array:
     return jnp.einsum("ti,tj->ij", *flat, preferred_element_type=jnp.float32)
 
 
-def _run_over_tiles(kernel: Any, how: How, over_trials: PyTree, whole: PyTree, out: PyTree) -> Any:
-    """Runs a kernel over tiles of trials: the axis before the last."""
-    trials = jax.tree.leaves(out)[0].shape[-2]
-
-    def cut(array: Any) -> pl.BlockSpec:
-        *time, _, units = array.shape
-        return pl.BlockSpec((*time, how.tile, units), lambda i: (*(0 for _ in time), i, 0))
-
-    def uncut(array: Any) -> pl.BlockSpec:
-        return pl.BlockSpec(array.shape, lambda i: (0,) * array.ndim)
-
-    parameters = None
-    if not how.interpret:
-        from jax.experimental.pallas import triton  # not there on every platform
-
-        # Without a loop inside the loop over bins, the compiler would read ahead over bins: what is not written yet.
-        stages = STAGES if max(how.blocks.values()) > 1 else 1
-        parameters = triton.CompilerParams(num_warps=WARPS, num_stages=stages)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return pl.pallas_call(
-            kernel,
-            out_shape=out,
-            grid=(trials // how.tile,),
-            in_specs=(jax.tree.map(cut, over_trials), jax.tree.map(uncut, whole)),
-            out_specs=jax.tree.map(cut, out),
-            interpret=how.interpret,
-            compiler_params=parameters,
-        )(over_trials, whole)
+def _run_over_trials(kernel: Any, how: How, over_trials: PyTree, whole: PyTree, out: PyTree) -> Any:
+    """Runs a kernel over tiles of trials, the axis before the last."""
+    # Without a loop inside the loop over bins, the compiler would read ahead over bins: what is not written yet.
+    stages = STAGES if max(how.blocks.values()) > 1 else 1
+    options = {"axis": -2, "tile": how.tile, "warps": WARPS, "stages": stages, "interpret": how.interpret}
+    return run_over_tiles(kernel, over_trials, whole, out, **options)
 
 
 def _result(*shape: int) -> jax.ShapeDtypeStruct:

@@ -9,6 +9,7 @@ import pytest
 from gnode import cells
 from gnode.errors import ArgumentError
 from gnode.init import INITIALISERS, Initialiser, initialiser
+from gnode.theory import critical_sigma_w
 
 OUT, IN = 900, 600
 
@@ -155,5 +156,9 @@ def test_a_field_without_a_slope_can_not_be_rescaled():
 
 
 def test_a_scale_at_which_the_state_runs_away_is_said():
-    with pytest.warns(UserWarning, match="runs away before any scale is critical"):
-        cells.node(2, 4, widths=(5,), hidden="silu", init="critical", bias_std=0.3, key=0)
+    found = critical_sigma_w(2, "silu", sigma_b=0.3, aspect=(400, 500, 400))
+    assert found.status == "runaway"
+    with pytest.warns(UserWarning, match=f"before any scale is critical .*sigma_w = {found.sigma_w:.4g}"):
+        F = cells.node(2, 400, widths=(500,), hidden="silu", init="critical", bias_std=0.3, key=0).F
+    for W in F.W:  # drawn at that edge all the same
+        assert np.std(W) * math.sqrt(W.shape[1]) == pytest.approx(found.sigma_w, rel=0.01)

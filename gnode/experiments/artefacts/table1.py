@@ -8,7 +8,7 @@ samples are filled by a natural spline, which looks ahead in time, as in the pap
 shorter runs (140 of 700 epochs on Walker2D) and H is 316 (speech: 1000), which the paper searched too.
 
 Command: gnode reproduce table1 --scale paper
-Cost at paper scale: Walker2D about five hours of training on one H200 (an hour and a half if its networks share it),
+Cost at paper scale: Walker2D about five hours of training on one H200, less if its networks share it,
 speech a day; --only walker2d-n32,... makes a part. Reduced (2 settings, 140 and 40 epochs): about 10 to 15 minutes
 for each N of Walker2D and as much for speech; smoke: two minutes on two cores.
 

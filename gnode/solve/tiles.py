@@ -1,0 +1,74 @@
+"""GPU kernels over tiles of trials: what the fused and the streamed kernel share."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.experimental import pallas as pl
+from jaxtyping import Array, PyTree
+
+NARROWEST = 16
+"""The least side of a product on the chip; smaller layers are padded to it."""
+
+
+def run_over_tiles(
+    kernel: Any,
+    over_trials: PyTree,
+    whole: PyTree,
+    out: PyTree,
+    *,
+    axis: int,
+    tile: int,
+    warps: int,
+    stages: int,
+    interpret: bool,
+) -> Any:
+    """Runs a kernel over tiles of trials.
+
+    **Arguments:** `over_trials` and `whole`, what it reads of its own trials and in one piece; `out`, arrays or shapes like
+    those that it writes; `axis` of the trials, from the end; `tile`, trials of a program, of which there are a whole number;
+    `warps`, groups of 32 threads of a program; `stages`, how many blocks ahead it reads.
+    """
+
+    def cut(array: Any) -> pl.BlockSpec:
+        place = array.ndim + axis
+        shape = tuple(tile if at == place else size for at, size in enumerate(array.shape))
+        return pl.BlockSpec(shape, lambda i: tuple(i if at == place else 0 for at in range(len(shape))))
+
+    def uncut(array: Any) -> pl.BlockSpec:
+        return pl.BlockSpec(array.shape, lambda i: (0,) * array.ndim)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return pl.pallas_call(
+            kernel,
+            out_shape=jax.tree.map(lambda like: jax.ShapeDtypeStruct(like.shape, like.dtype), out),
+            grid=(jax.tree.leaves(out)[0].shape[axis] // tile,),
+            in_specs=(jax.tree.map(cut, over_trials), jax.tree.map(uncut, whole)),
+            out_specs=jax.tree.map(cut, out),
+            interpret=interpret,
+            compiler_params=None if interpret else _compiler_params(warps, stages),
+        )(over_trials, whole)
+
+
+def _compiler_params(warps: int, stages: int) -> Any:
+    from jax.experimental.pallas import triton  # not there on every platform
+
+    return triton.CompilerParams(num_warps=warps, num_stages=stages)
+
+
+def power_of_two(size: int) -> int:
+    """The least one that holds `size`, and that the chip's products take."""
+    return max(NARROWEST, 1 << (size - 1).bit_length())
+
+
+def padded(array: Array, shape: Sequence[int]) -> Array:
+    """Zeros up to `shape`."""
+    return jnp.pad(array, [(0, new - size) for new, size in zip(shape, array.shape)])
+
+
+def why_not_precision(dtype: Any) -> str:
+    """Why a kernel can not compute in `dtype`, as the end of a sentence; nothing if it can."""
+    return "" if dtype == jnp.float32 else f"computes in float32, not {jnp.dtype(dtype)}"
