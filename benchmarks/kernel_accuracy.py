@@ -1,9 +1,12 @@
-"""The fused kernel's gradient against a plain scan in full float32, over random shapes.
+"""The GPU kernels' gradients against a plain scan in full float32, over random shapes.
 
     python benchmarks/kernel_accuracy.py
 
-On a GPU this runs the kernel itself; on a CPU its interpreter, where products are in float32 unless bfloat16 is asked for.
+On a GPU this runs the kernels themselves; on a CPU their interpreter, where the fused one's products are in float32 unless
+bfloat16 is asked for.
 """
+
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -17,16 +20,22 @@ from gnode.bench.table import relative_error
 from gnode.solve import PRODUCTS, Solver, rollout_batch
 
 SHAPES = 6
+"""Of each kernel."""
 
 
-def random_cell(rng: np.random.Generator) -> cells.Gated:
-    """A member of the gated family of random sizes, all of which the kernel takes."""
-    depth, gate_depth = rng.integers(0, 4), rng.integers(0, 2)
+def random_cell(rng: np.random.Generator, turn: int) -> cells.Gated:
+    """A member of the gated family of random sizes, all of which the fused kernel takes."""
+    return random_gated(rng, depth=4, widest=128, widest_gate=64)
+
+
+def random_gated(rng: np.random.Generator, depth: int, widest: int, widest_gate: int) -> cells.Gated:
+    """A member of the gated family of random sizes, with less than `depth` hidden layers."""
+    hidden, gate_hidden = rng.integers(0, depth), rng.integers(0, 2)
     return cells.gated(
         int(rng.integers(1, 20)),
         int(rng.integers(1, 101)),
-        widths=tuple(int(width) for width in rng.integers(1, 129, depth)),
-        gate_widths=tuple(int(width) for width in rng.integers(1, 65, gate_depth)),
+        widths=tuple(int(width) for width in rng.integers(1, widest + 1, hidden)),
+        gate_widths=tuple(int(width) for width in rng.integers(1, widest_gate + 1, gate_hidden)),
         gate=bool(rng.random() < 0.7),
         leak=bool(rng.random() < 0.8),
         hidden=str(rng.choice(["relu", "tanh", "softplus"])),
@@ -36,16 +45,27 @@ def random_cell(rng: np.random.Generator) -> cells.Gated:
     )
 
 
-def gradients(cell: cells.Gated, trials: int, bins: int, seed: int) -> dict[str, float]:
+def random_wide_cell(rng: np.random.Generator, turn: int) -> cells.Cell:
+    """A cell that the streamed kernel takes, of random sizes: of the gated family in every second turn."""
+    if turn % 2 == 0:
+        return random_gated(rng, depth=3, widest=1000, widest_gate=1000)
+    make = (cells.gru, cells.lstm, cells.lem)[turn // 2 % 3]
+    return make(int(rng.integers(1, 20)), int(rng.integers(1, 401)), key=int(rng.integers(1000)))
+
+
+KERNELS = {"fused": random_cell, "streamed": random_wide_cell}
+
+
+def gradients(kernel: str, cell: cells.Cell, trials: int, bins: int, seed: int) -> dict[str, float]:
     """The relative error of the gradient for weights, tau, initial states, inputs and bin lengths, by precision."""
     keys = jax.random.split(jax.random.key(seed), 4)
     given = (
         eqx.filter(cell, eqx.is_inexact_array),
         jax.random.normal(keys[0], (trials, bins, cell.inputs)),
-        jax.random.normal(keys[1], (trials, cell.units)),
+        jax.random.normal(keys[1], (trials, cell.state_size)),
         jax.random.uniform(keys[2], (trials, bins), minval=0.1, maxval=0.5),
     )
-    weight = jax.random.normal(keys[3], (trials, bins, cell.units))
+    weight = jax.random.normal(keys[3], (trials, bins, cell.state_size))
 
     def gradient(solver: Solver, exact: bool = False):
         def loss(given: tuple) -> Array:
@@ -55,20 +75,31 @@ def gradients(cell: cells.Gated, trials: int, bins: int, seed: int) -> dict[str,
         with jax.default_matmul_precision("highest" if exact else "default"):
             return jax.jit(jax.grad(loss))(given)
 
-    exact = gradient(Solver(kernel="loop"), exact=True)
+    method = cell.default_method
+    exact = gradient(Solver(method, kernel="loop"), exact=True)
     return {
-        products: relative_error(gradient(Solver(kernel="fused", products=products)), exact) for products in PRODUCTS
+        products: relative_error(gradient(Solver(method, kernel=kernel, products=products)), exact)
+        for products in PRODUCTS
     }
+
+
+def sizes_of(cell: cells.Cell) -> dict[str, Any]:
+    """Its kind, and how wide it and its layers are."""
+    sizes: dict[str, Any] = {"cell": type(cell).__name__, "state": cell.state_size, "inputs": cell.inputs}
+    for name in ("F", "G"):
+        stack = getattr(cell, name, None)
+        sizes[name] = "none" if stack is None else "x".join(str(W.shape[0]) for W in stack.W)
+    return sizes
 
 
 def main() -> None:
     rng, rows = np.random.default_rng(0), []
-    for seed in range(SHAPES):
-        cell, trials, bins = random_cell(rng), int(rng.integers(1, 101)), int(rng.integers(1, 101))
-        sizes = {"state": cell.units, "inputs": cell.inputs, "F": "x".join(str(W.shape[0]) for W in cell.F.W)}
-        sizes |= {"G": "none" if cell.G is None else "x".join(str(W.shape[0]) for W in cell.G.W)}
-        rows.append(sizes | {"trials": trials, "bins": bins} | gradients(cell, trials, bins, seed))
-    report("Relative error of the fused kernel's gradient, by the precision of its products", rows, "kernel_accuracy")
+    for kernel, random in KERNELS.items():
+        for turn in range(SHAPES):
+            cell, trials, bins = random(rng, turn), int(rng.integers(1, 101)), int(rng.integers(1, 101))
+            row = {"kernel": kernel, **sizes_of(cell), "trials": trials, "bins": bins}
+            rows.append(row | gradients(kernel, cell, trials, bins, turn))
+    report("Relative error of the GPU kernels' gradients, by the precision of their products", rows, "kernel_accuracy")
 
 
 if __name__ == "__main__":

@@ -62,6 +62,7 @@ class Shape:
 
 FLIP_FLOP = Shape(3, 3, 6, (100, 100, 100), (), 100, 10)
 WALKER = Shape(18, 17, 32, (316, 316), (), 84, 256, dt=1.0)
+SPEECH = Shape(20, 10, 100, (1000,), (1000,), 161, 256, dt=1 / 161, heavy=True)
 
 SHAPES: dict[str, Shape] = {
     "flip-flop N=6 B=10": FLIP_FLOP,
@@ -77,6 +78,7 @@ SHAPES: dict[str, Shape] = {
     "walker2d N=316 H=316": dataclasses.replace(WALKER, state=316, heavy=True),
     "5 networks walker2d N=316 H=316": dataclasses.replace(WALKER, state=316, networks=5, heavy=True),
     "27 networks walker2d N=316 H=316": dataclasses.replace(WALKER, state=316, networks=27, heavy=True),
-    "speech N=100 H=1000": Shape(20, 10, 100, (1000,), (1000,), 161, 256, dt=1 / 161, heavy=True),
+    "speech N=100 H=1000": SPEECH,
+    "9 networks speech N=100 H=1000": dataclasses.replace(SPEECH, networks=9),
 }
 """By name; sizes as in the paper's tasks, but for the noise fit (OU), which here is narrower and longer."""
