@@ -41,6 +41,7 @@ def reproduce_command(
         bool, typer.Option("--about", help="Say what the artefact shows, and what was published.")
     ] = False,
     collect_all: Annotated[bool, typer.Option("--collect", help="Make OUT.md of all results in OUT.")] = False,
+    kernel: Annotated[str | None, typer.Option(help="As in `gnode sweep`, for all of its networks.")] = None,
     engine: Annotated[str, typer.Option(help="As in `gnode sweep`.")] = "auto",
     progress: Annotated[bool | None, typer.Option(help="Progress bar; by default on a terminal only.")] = None,
 ) -> None:
@@ -58,7 +59,7 @@ def reproduce_command(
     elif about:
         console.print(artefact(name).about, markup=False, highlight=False)
     else:
-        how = {"engine": engine, "progress": progress, "seeds": seeds, "sweeps": sweeps}
+        how = {"engine": engine, "progress": progress, "seeds": seeds, "sweeps": sweeps, "kernel": kernel}
         _make(name, scale, out or Path("runs/reproduce"), only, how)
 
 

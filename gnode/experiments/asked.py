@@ -1,15 +1,18 @@
-"""What `gnode reproduce` is asked for: an artefact at a scale, perhaps in part, perhaps with other seeds."""
+"""What `gnode reproduce` is asked for: an artefact at a scale, perhaps in part, with other seeds or by another kernel."""
 
 import dataclasses
 from functools import cached_property
+from typing import Any
 
 from gnode import errors
 from gnode.experiments.artefact import Artefact, SweepPlan
+from gnode.solve import KERNELS
 
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-    """An artefact `of` the paper at a `scale`; `only` some of its sweeps; another number of `seeds` than the scale's own.
+    """An artefact `of` the paper at a `scale`; `only` some of its sweeps; another number of `seeds` than its own; the
+    `kernel` that its networks are trained by.
 
     What makes no sense is an error at once.
     """
@@ -18,6 +21,7 @@ class Asked:
     scale: str
     only: tuple[str, ...] = ()
     seeds: int | None = None
+    kernel: str | None = None
 
     def __post_init__(self):
         name = self.of.name
@@ -25,10 +29,12 @@ class Asked:
             errors.one_of(f"scale of {name}", self.scale, self.of.scales)
         if self.seeds is not None:
             errors.whole("seeds", self.seeds)
+        if self.kernel is not None:
+            errors.one_of("kernel", self.kernel, KERNELS)
         names = [plan.name for plan in self._all]
-        if not names and (self.only or self.seeds is not None):
+        if not names and (self.only or self._own):
             raise errors.ArgumentError(
-                f"{name} trains no networks, so --only and --seeds mean nothing to it; leave them out."
+                f"{name} trains no networks, so --only, --seeds and --kernel mean nothing to it; leave them out."
             )
         for one in self.only:
             errors.one_of(f"--only of {name}", one, names)
@@ -39,12 +45,17 @@ class Asked:
     def _all(self) -> list[SweepPlan]:
         return self.of.plans(self.scale)
 
+    @property
+    def _own(self) -> dict[str, Any]:
+        """Settings that are not the scale's."""
+        seeds = {} if self.seeds is None else {"seed": list(range(self.seeds))}
+        return seeds | ({} if self.kernel is None else {"kernel": self.kernel})
+
     @cached_property
     def plans(self) -> list[SweepPlan]:
         """The sweeps asked for."""
-        own = {} if self.seeds is None else {"seed": list(range(self.seeds))}
         plans = [plan for plan in self._all if not self.only or plan.name in self.only]
-        return [dataclasses.replace(plan, settings={**plan.settings, **own}) for plan in plans]
+        return [dataclasses.replace(plan, settings={**plan.settings, **self._own}) for plan in plans]
 
     @property
     def left_out(self) -> list[str]:
@@ -61,4 +72,5 @@ class Asked:
         """What was typed."""
         part = f" --only {','.join(self.only)}" if self.only else ""
         seeds = "" if self.seeds is None else f" --seeds {self.seeds}"
-        return f"gnode reproduce {self.of.name} --scale {self.scale}{part}{seeds}"
+        kernel = "" if self.kernel is None else f" --kernel {self.kernel}"
+        return f"gnode reproduce {self.of.name} --scale {self.scale}{part}{seeds}{kernel}"

@@ -26,6 +26,7 @@ def reproduce(
     sweeps: str | Path | None = None,
     only: Sequence[str] = (),
     seeds: int | None = None,
+    kernel: str | None = None,
     engine: str = "auto",
     progress: bool | None = None,
     tell: Progress = lambda what: None,
@@ -35,11 +36,11 @@ def reproduce(
     **Arguments:** `name`, one of `registry.NAMES`; `out`, the folder for its files; `scale`, one of `artefact.SCALES` that
     it can be made at; `sweeps`, where trained sweeps are kept, OUT/sweeps by default: artefacts that need the same one find
     it there, and a killed one goes on; `only`, the names of some of its sweeps, to make it in part; `seeds`, another number
-    of them than the scale's own; `engine` and `progress` of training; `tell`, called before each part.
+    of them than the scale's own; `kernel`, `engine` and `progress` of training; `tell`, called before each part.
 
     **Returns:** its JSON file.
     """
-    asked, out = Asked(artefact(name), scale, tuple(only), seeds), Path(out)
+    asked, out = Asked(artefact(name), scale, tuple(only), seeds, kernel), Path(out)
     results.refuse_smaller(out / f"{name}.json", scale, asked.plans)
     need_data(asked.of)
     began = time.monotonic()

@@ -120,16 +120,16 @@ def test_critical_letters_keep_that_setting_too():
 
 
 def test_speech_tables():
+    plain = HandMade("n", runs({"node": 0.11, "lstm": 0.9, "gnode": 0.79}, "accuracy"))
     by_tau = []
-    for bins, scores in (
-        (1, {"node": 0.1, "gnode": 0.8}),
-        (10, {"node": 0.2, "gnode": 0.8}),
-        (100, {"node": 0.7, "gnode": 0.6}),
-    ):
+    for bins, scores in ((10, {"node": 0.2, "gnode": 0.8}), (100, {"node": 0.7, "gnode": 0.6})):
         by_tau += runs(scores, "accuracy", tau=STEP * bins)
-    made = table_tau.analyse(Trained("paper", {"speech-tau": HandMade("t", by_tau)}))
+    made = table_tau.analyse(Trained("paper", {"speech-n100": plain, "speech-tau": HandMade("t", by_tau)}))
     assert [check.holds for check in made.checks] == [True, False]
-    plain = HandMade("n", runs({"node": 0.11, "gnode": 0.79}, "accuracy"))
+    ours = {number.name: number.ours for number in made.numbers}
+    assert len(ours) == 6
+    assert ours["nODE, tau = 0.006 s: test accuracy"] == pytest.approx(0.11)
+    assert ours["gnODE, tau = 0.621 s: test accuracy"] == pytest.approx(0.6)
     critical = HandMade("c", runs({"node": 0.14, "gnode": 0.7}, "accuracy"))
     made = table_critical_speech.analyse(Trained("paper", {"speech-n100": plain, "speech-n100-critical": critical}))
     assert [check.holds for check in made.checks] == [True, False]
@@ -140,6 +140,11 @@ def test_only_some_sweeps():
     assert [(plan.name, plan.settings["seed"]) for plan in asked.plans] == [("walker2d-n32", [0, 1])]
     assert "speech-n316" in asked.left_out
     assert asked.command == "gnode reproduce table1 --scale paper --only walker2d-n32 --seeds 2"
+    by_kernel = Asked(artefact("table1"), "paper", ("walker2d-n32",), kernel="streamed")
+    assert [plan.settings["kernel"] for plan in by_kernel.plans] == ["streamed"]
+    assert by_kernel.command.endswith(" --kernel streamed")
+    with pytest.raises(ArgumentError, match="kernel is 'none'"):
+        Asked(artefact("table1"), "paper", kernel="none")
     assert Asked(artefact("table1"), "paper").left_out == []
     with pytest.raises(ArgumentError, match="Did you mean 'walker2d-n32'"):
         Asked(artefact("table1"), "paper", ("walker2d-n33",))
