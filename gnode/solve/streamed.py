@@ -25,6 +25,8 @@ BLOCK = 64
 """Units of a block."""
 TILE = 64
 """Trials of a program, at most."""
+SLAB = 256
+"""Trials that are taken through time at once, at most: of so many U x is in memory for all bins."""
 DEPTH = 64
 """Units of a source that are read at a time, at most."""
 FACTORS = {"tf32": jnp.float16, "bfloat16": jnp.bfloat16}
@@ -48,6 +50,24 @@ def streamed_euler(
     interpret: bool = False,
 ) -> Float[Array, "time trials state"]:
     """The states of a batch of trials of a `Cell`, time first, one step per bin; `interpret` runs on any device, slowly."""
+    how = {"method": method, "products": products, "interpret": interpret}
+    trials = h0.shape[0]
+    slabs = -(-trials // SLAB)
+    if slabs <= 1:
+        return _slab(cell, h0, xs, dt, **how)
+    size = slabs * -(-trials // slabs)  # slabs of equal size
+    h0, xs, dt = (_in_slabs(_whole(array, size, axis), slabs, axis) for array, axis in ((h0, 0), (xs, 1), (dt, 1)))
+    states = jax.lax.map(lambda slab: _slab(cell, *slab, **how), (h0, xs, dt))
+    return jnp.concatenate(list(states), axis=1)[:, :trials]
+
+
+def _in_slabs(array: Array, slabs: int, axis: int) -> Array:
+    """Trials in equal parts, along a leading axis."""
+    return jnp.stack(jnp.split(array, slabs, axis))
+
+
+def _slab(cell: Any, h0: Array, xs: Array, dt: Array, method: str, products: str, interpret: bool) -> Array:
+    """The states of trials that are taken through time at once."""
     step, weights = steps.step_of(cell, method)
     trials, units = h0.shape[0], cell.units
     call = Call(step, BLOCK, min(TILE, power_of_two(trials)), products, interpret)

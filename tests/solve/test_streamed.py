@@ -60,6 +60,14 @@ def test_values_and_gradients_over_random_shapes(seed, in_small_exact_blocks):
     assert_close(gradients(by("streamed", "euler"), case), gradients(by("loop", "euler"), case), 1e-5)
 
 
+def test_more_trials_than_fit_are_taken_one_slab_after_another(monkeypatch):
+    case = a_case(CELLS["gru"], trials=7)
+    at_once = gradients(by("streamed", "euler"), case)
+    monkeypatch.setattr(streamed, "SLAB", 3)  # three slabs of three trials, two of which fill up the last
+    assert_close(gradients(by("streamed", "euler"), case), at_once, 1e-3)
+    np.testing.assert_allclose(by("streamed", "euler")(*case), by("loop", "euler")(*case), rtol=1e-3, atol=1e-3)
+
+
 def test_factors_of_16_bits_are_as_coarse_as_they_are_and_no_more():
     case = a_case(CELLS["gru"], trials=20, bins=20)
     exact, found = (
