@@ -15,12 +15,23 @@ from gnode.solve.solver import Solver
 ONE_STEP = "one per bin, with the input held and these steps differentiated (not an adjoint equation)"
 
 
+INTERPRET = False
+"""Whether the kernels run in Pallas' interpreter where there is no GPU, very slowly: to check them, never to train."""
+
+
 def kernel_for(cell: Any, solver: Solver, dtype: Any) -> Callable[[Any], Run] | None:
-    """What makes a kernel's run of a cell, for the kernel that `solver` asks for or that "auto" chooses; None: the loop."""
-    how = {"products": solver.products, "interpret": jax.default_backend() != "gpu"}
-    if _is_fused(cell, solver, dtype):
+    """What makes a kernel's run of a cell, for the kernel that `solver` asks for or that "auto" chooses; None: the loop.
+
+    The loop also takes the place of a kernel where there is no GPU: what was trained on one goes on anywhere.
+    """
+    is_fused, is_streamed = _is_fused(cell, solver, dtype), _is_streamed(cell, solver, dtype)
+    on_gpu = jax.default_backend() == "gpu"
+    if not (on_gpu or INTERPRET):
+        return None
+    how = {"products": solver.products, "interpret": not on_gpu}
+    if is_fused:
         return lambda cell: lambda h0, bins: fused.fused_euler(cell, h0, *bins, **how)
-    if _is_streamed(cell, solver, dtype):
+    if is_streamed:
         return lambda cell: lambda h0, bins: streamed.streamed_euler(cell, h0, *bins, method=solver.method, **how)
     return None
 

@@ -46,8 +46,8 @@ class Solver:
     - `kernel`: how training takes a batch through time. "loop" is a compiled loop over bins. "fused" is one GPU kernel for
       all bins, with the weights on the chip (`gnode.solve.fused`: the gated family by forward Euler, float32, layers up
       to 128 units, state and inputs up to 127 together). "streamed" is one that reads the weights again in every bin
-      (`gnode.solve.streamed`: any width, also GRU, LSTM and LEM). On a CPU an interpreter runs them, slowly. "auto" takes
-      the fused one on a GPU that is new enough, where it fits, and the loop elsewhere.
+      (`gnode.solve.streamed`: any width, also GRU, LSTM and LEM). Without a GPU the loop takes the place of both. "auto"
+      takes the fused one on a GPU that is new enough, where it fits, and the loop elsewhere.
     - `products`: a name from `PRODUCTS`, the precision of products inside the GPU kernels.
     - `cores`: of a CPU, over which the trials of a batch are split, after `gnode.use_cores`. Sums are then made in another
       order, so results agree with those of one core to rounding.

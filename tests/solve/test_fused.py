@@ -9,9 +9,15 @@ from gated_cases import assert_close, gradients, kernels_for_a_gpu, plain_loop, 
 
 import gnode
 from gnode import cells, errors, tasks
-from gnode.solve import PRODUCTS, Solver, fused, fused_kernels, rollout_batch
+from gnode.solve import PRODUCTS, Solver, fused, fused_kernels, kernels, rollout_batch
 
 FUSED = Solver("euler", kernel="fused")
+
+
+@pytest.fixture(autouse=True)
+def interpreted(monkeypatch):
+    """There is no GPU here."""
+    monkeypatch.setattr(kernels, "INTERPRET", True)
 
 
 def by_kernel(cell, xs, h0, dt, solver=FUSED):

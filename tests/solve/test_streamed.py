@@ -9,7 +9,7 @@ from gated_cases import assert_close, gradients, kernels_for_a_gpu, random_case
 
 import gnode
 from gnode import cells, errors, tasks
-from gnode.solve import Solver, rollout_batch, streamed, streamed_kernels
+from gnode.solve import Solver, kernels, rollout_batch, streamed, streamed_kernels
 
 SMALL = {"bias_std": 0.1, "key": 0}
 CELLS = {
@@ -24,6 +24,12 @@ CELLS = {
 QUICK = [("gru", "euler"), ("lem", "forward_backward_euler")]
 SLOW = [(name, cell.default_method) for name, cell in CELLS.items() if name not in ("gru", "lem")] + [("lem", "euler")]
 CASES = QUICK + [pytest.param(*case, marks=pytest.mark.slow) for case in SLOW]
+
+
+@pytest.fixture(autouse=True)
+def interpreted(monkeypatch):
+    """There is no GPU here."""
+    monkeypatch.setattr(kernels, "INTERPRET", True)
 
 
 def a_case(cell, trials=7, bins=5):
@@ -200,3 +206,12 @@ def test_training_by_the_kernel_is_training_by_the_loop():
         losses[kernel] = run.curves["validation"]
     np.testing.assert_allclose(losses["streamed"], losses["loop"], rtol=1e-3)
     assert losses["loop"][-1] < losses["loop"][0]
+
+
+def test_without_a_gpu_the_loop_takes_its_place(monkeypatch):
+    monkeypatch.setattr(kernels, "INTERPRET", False)
+    assert kernels.kernel_for(CELLS["gru"], Solver("euler", kernel="streamed"), jnp.float32) is None
+    case = a_case(CELLS["gru"], trials=3)
+    np.testing.assert_array_equal(by("streamed", "euler")(*case), by("loop", "euler")(*case))
+    with pytest.raises(errors.ArgumentError, match="takes this cell by euler only"):
+        kernels.kernel_for(CELLS["gru"], Solver("rk4", kernel="streamed"), jnp.float32)
