@@ -3,41 +3,45 @@
 from pathlib import Path
 from typing import Any
 
-from gnode.experiments import results
+from gnode.experiments import kept, results
 from gnode.experiments.artefact import SCALES, Artefact
+from gnode.experiments.kept import Result
 from gnode.experiments.registry import all_artefacts
 from gnode.experiments.reproduce import missing_data
 
 DEFAULT_FOLDER = Path("docs/results/reproduce")
 
+Check = dict[str, Any]
+"""A claim and its verdict, as results store it."""
+
 
 def states(folder: Path) -> list[tuple[Artefact, str]]:
-    """Every artefact with its state: never run, or scale, date and commit of its result; and what data it lacks."""
-    found = results.read_all(folder)
-    return [(of, _state(of, found.get(of.name))) for of in all_artefacts()]
+    """Every artefact with its state: never run, or scale, date and commit of its results; and what data it lacks."""
+    found = kept.read_all(folder)
+    return [(of, _state(of, found.get(of.name, []))) for of in all_artefacts()]
 
 
-def _state(of: Artefact, content: dict[str, Any] | None) -> str:
+def _state(of: Artefact, there: list[Result]) -> str:
     missing = missing_data(of)
     needs = f" (needs data: {', '.join(missing)})" if missing else ""
-    if content is None:
-        return "never run" + needs
-    run = content[results.RUN]
-    scale, *less = results.extent(content)
-    return f"{', '.join([f'{scale} scale', *less])}, {run['date']}, commit {run['commit'] or 'unknown'}{needs}"
+    reached = []
+    for content in there:
+        run, (scale, *less) = content[results.RUN], kept.extent(content)
+        reached.append(f"{', '.join([f'{scale} scale', *less])}, {run['date']}, commit {run['commit'] or 'unknown'}")
+    return ("; ".join(reached) or "never run") + needs
 
 
 def page(folder: Path) -> str:
     """All results in one page, in the order of the paper."""
-    found = results.read_all(folder)
+    found = kept.read_all(folder)
     here = [of for of in all_artefacts() if of.name in found]
-    checks = [check for of in here for check in found[of.name]["checks"] if found[of.name]["scale"] == "paper"]
-    scales = _by_scale([found[of.name] for of in here])
+    largest = [found[of.name][0] for of in here]
+    checks = [check for content in largest for check in content["checks"] if content["scale"] == "paper"]
     counts = [sum(check["holds"] is verdict for check in checks) for verdict in (True, False, None)]
     lines = [
         "# Every figure, table and claim of the paper",
         "Made by `gnode reproduce --collect` from the JSON files in [reproduce](reproduce); no number is typed by hand.",
-        f"{len(here)} of {len(all_artefacts())} artefacts have been run{scales}. Of the claims checked at "
+        f"{len(here)} of {len(all_artefacts())} artefacts have been run{_by_scale(largest)}. Of the claims checked at "
         f"paper scale {counts[0]} hold, {counts[1]} do not, {counts[2]} could not be decided.",
         _overview(found),
         *(_entry(of, found[of.name], folder) for of in here),
@@ -45,7 +49,7 @@ def page(folder: Path) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def _by_scale(found: list[dict[str, Any]]) -> str:
+def _by_scale(found: list[Result]) -> str:
     counts = []
     for scale in reversed(SCALES):
         those = [content for content in found if content["scale"] == scale]
@@ -55,35 +59,61 @@ def _by_scale(found: list[dict[str, Any]]) -> str:
     return f" ({'; '.join(counts)})" if counts else ""
 
 
-def _overview(found: dict[str, dict[str, Any]]) -> str:
+def _overview(found: dict[str, list[Result]]) -> str:
     lines = ["| artefact | where in the paper | scale | claims that hold |", "|---|---|---|---|"]
     for of in all_artefacts():
-        content = found.get(of.name)
-        if content is None:
+        if of.name not in found:
             lines.append(f"| {of.name} | {of.place} | never run | |")
             continue
-        decided = [check["holds"] for check in content["checks"] if check["holds"] is not None]
-        open_ones = len(content["checks"]) - len(decided)
-        claims = f"{decided.count(True)} of {len(decided)}" + (f", {open_ones} not decided" if open_ones else "")
-        claims = "" if content["scale"] == "smoke" else claims
-        lines.append(f"| [{of.name}](#{of.name}) | {of.place} | {', '.join(results.extent(content))} | {claims} |")
+        largest, *rest = found[of.name]
+        reached = ", ".join(kept.extent(largest))
+        lines.append(f"| [{of.name}](#{of.name}) | {of.place} | {reached} | {_claims(largest['checks'], largest)} |")
+        for content in rest:
+            what = f"{content['scale']}: {', '.join(content['sweeps'])}"
+            lines.append(f"| | | {what} | {_claims(_decided(content['checks']), content)} |")
     return "\n".join(lines)
 
 
-def _entry(of: Artefact, content: dict[str, Any], folder: Path) -> str:
-    run = content[results.RUN]
-    parts = [f"## {of.name}", f"**{of.title}** ({of.place})"]
-    scale = content["scale"]
+def _decided(checks: list[Check]) -> list[Check]:
+    return [check for check in checks if check["holds"] is not None]
+
+
+def _claims(checks: list[Check], content: Result) -> str:
+    if content["scale"] == "smoke":
+        return ""
+    decided = [check["holds"] for check in _decided(checks)]
+    open_ones = len(checks) - len(decided)
+    return f"{decided.count(True)} of {len(decided)}" + (f", {open_ones} not decided" if open_ones else "")
+
+
+def _entry(of: Artefact, there: list[Result], folder: Path) -> str:
+    largest, *rest = there
+    parts = [f"## {of.name}", f"**{of.title}** ({of.place})", *_reach(largest)]
+    parts += [part for part in of.about.split("\n\n") if part.startswith(("Shows:", "Published"))]
+    parts += _found(of, largest, folder)
+    for content in rest:
+        # What it can not tell was told above, or nowhere.
+        content = content | {"checks": _decided(content["checks"])}
+        parts += [f"### {of.name}: {', '.join(content['sweeps'])}", *_reach(content), *_found(of, content, folder)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _reach(content: Result) -> list[str]:
+    """In what a result is less than the paper's."""
+    parts, scale = [], content["scale"]
     if scale != "paper":
         parts.append(f"*Run at {scale} scale, not at the paper's. {scale.capitalize()}: {SCALES[scale]}.*")
     if content["sweeps_left_out"]:
         parts.append(f"*In part: without the sweeps {', '.join(content['sweeps_left_out'])}.*")
     if content.get("seeds") is not None:
         parts.append(f"*With another number of seeds than the scale's own: {content['seeds']}.*")
-    about = of.about.split("\n\n")
-    parts += [part for part in about if part.startswith(("Shows:", "Published"))]
-    if scale != "smoke":
-        parts.append(_sentence(content["checks"]))
+    return parts
+
+
+def _found(of: Artefact, content: Result, folder: Path) -> list[str]:
+    """Numbers, verdicts and figures, and how they were made."""
+    run = content[results.RUN]
+    parts = [] if content["scale"] == "smoke" else [_sentence(content["checks"])]
     parts.append(results.tables(content))
     parts += [f"![{of.name}]({folder.name}/{name})" for name in content["figures"] if (folder / name).exists()]
     parts.append(f"    {content['command']}")
@@ -95,10 +125,10 @@ def _entry(of: Artefact, content: dict[str, Any], folder: Path) -> str:
         f"{trained}his run took {run['seconds']:g} s on {', '.join(dict.fromkeys(run['devices']))}, {run['date']}, "
         f"commit {run['commit'] or 'unknown'}, gnode {versions['gnode']}, jax {versions['jax']}."
     )
-    return "\n\n".join(part for part in parts if part)
+    return parts
 
 
-def _sentence(checks: list[dict[str, Any]]) -> str:
+def _sentence(checks: list[Check]) -> str:
     """Whether the claims hold, in one sentence."""
     if not checks:
         return ""

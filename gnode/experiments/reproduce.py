@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gnode import errors, tasks
-from gnode.experiments import results
+from gnode.experiments import kept, results
 from gnode.experiments.artefact import Artefact, Trained
 from gnode.experiments.asked import Asked
 from gnode.experiments.registry import artefact
@@ -41,7 +41,7 @@ def reproduce(
     **Returns:** its JSON file.
     """
     asked, out = Asked(artefact(name), scale, tuple(only), seeds, kernel), Path(out)
-    results.refuse_smaller(out / f"{name}.json", scale, asked.plans)
+    path = kept.place(out, asked)
     need_data(asked.of)
     began = time.monotonic()
     folder = out / SWEEPS if sweeps is None else Path(sweeps)
@@ -53,7 +53,8 @@ def reproduce(
         trained.sweeps[plan.name] = train_or_resume(plan.task, place, **how, **plan.settings)
     tell("analysis")
     made = asked.of.analyse(trained)
-    return results.write(out, asked, made, trained, time.monotonic() - began)
+    results.write(path, asked, made, trained, time.monotonic() - began)
+    return path
 
 
 def missing_data(of: Artefact) -> list[str]:

@@ -6,12 +6,11 @@ Everything in the JSON file follows from code and seeds, but for the section `ru
 import dataclasses
 import datetime
 import math
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gnode import errors, plots
-from gnode.experiments.artefact import SCALES, Outcome, SweepPlan, Trained
+from gnode import plots
+from gnode.experiments.artefact import Outcome, SweepPlan, Trained
 from gnode.experiments.asked import Asked
 from gnode.train import store
 
@@ -19,13 +18,13 @@ RUN = "run"
 """The only section that differs between two runs of the same artefact."""
 
 
-def write(out: Path, asked: Asked, made: Outcome, trained: Trained, seconds: float) -> Path:
-    """Writes the files of an artefact; returns the JSON file."""
+def write(path: Path, asked: Asked, made: Outcome, trained: Trained, seconds: float) -> None:
+    """Writes the JSON file of an artefact, and the others beside it under the same name."""
     of = asked.of
-    with store.writing(out):
+    with store.writing(path.parent):
         files = []
         for panel, figure in made.figures.items():
-            files += plots.save(figure, out / f"{of.name}-{panel}", ("png", "pdf"))
+            files += plots.save(figure, path.with_name(f"{path.stem}-{panel}"), ("png", "pdf"))
     environment = store.environment()
     content = {
         "name": of.name,
@@ -50,10 +49,8 @@ def write(out: Path, asked: Asked, made: Outcome, trained: Trained, seconds: flo
             "versions": environment["versions"],
         },
     }
-    path = out / f"{of.name}.json"
     store.write_json(path, content)
-    store.write_text(out / f"{of.name}.md", f"# {of.title}\n\n" + tables(store.read_json(path)) + "\n")
-    return path
+    store.write_text(path.with_suffix(".md"), f"# {of.title}\n\n" + tables(store.read_json(path)) + "\n")
 
 
 def _plan(plan: SweepPlan) -> dict[str, Any]:
@@ -72,46 +69,6 @@ def _training(trained: Trained) -> dict[str, Any]:
 def compared(content: dict[str, Any]) -> dict[str, Any]:
     """The part of a JSON file that two runs of the same artefact have in common."""
     return {name: value for name, value in content.items() if name != RUN}
-
-
-def read_all(folder: Path) -> dict[str, dict[str, Any]]:
-    """Every artefact's file in a folder, by name."""
-    return {path.stem: _read(path) for path in sorted(folder.glob("*.json"))}
-
-
-def _read(path: Path) -> dict[str, Any]:
-    content = store.read_json(path)
-    if not isinstance(content, dict) or not {"scale", "sweeps", "sweeps_left_out", "checks", RUN} <= content.keys():
-        raise errors.StoreError(f"{path} is not a result of gnode reproduce; move it away, or choose another --out.")
-    return content
-
-
-def extent(content: dict[str, Any]) -> list[str]:
-    """How much of an artefact a result is: its scale, and in what it is less (or more) than that."""
-    seeds = content.get("seeds")
-    part = ["in part"] if content["sweeps_left_out"] else []
-    return [content["scale"], *part, *([] if seeds is None else [f"{seeds} seed{'s' if seeds > 1 else ''}"])]
-
-
-def refuse_smaller(path: Path, scale: str, plans: Sequence[SweepPlan]) -> None:
-    """A result is replaced by one of a larger scale, or of the same scale that has all of its sweeps and seeds."""
-    if not path.exists():
-        return
-    there, order = _read(path), list(SCALES)
-    if there["scale"] not in order or order.index(there["scale"]) < order.index(scale):
-        return
-    seeds = {plan.name: _seeds(plan.settings) for plan in plans}
-    has_more = any(name not in seeds or _seeds(own) > seeds[name] for name, own in there["sweeps"].items())
-    if there["scale"] != scale or has_more:
-        raise errors.StoreError(
-            f"{path} holds a result at {there['scale']} scale, and one with a smaller scale, fewer seeds or without some of "
-            f"its sweeps must not replace it; choose another --out."
-        )
-
-
-def _seeds(settings: Mapping[str, Any]) -> int:
-    seeds = settings.get("seed", 0)
-    return len(seeds) if isinstance(seeds, list | tuple) else 1
 
 
 NOT_JUDGED = "(smoke scale)"

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from gnode.errors import ArgumentError, StoreError
-from gnode.experiments import choice, collect, noise, results
+from gnode.experiments import choice, collect, kept, noise, results
 from gnode.experiments.artefact import SCALES, SweepPlan
+from gnode.experiments.asked import Asked
 from gnode.experiments.registry import NAMES, artefact
 from gnode.experiments.reproduce import missing_data, need_data, reproduce
 from gnode.expressivity import Expressivity, train_or_resume
@@ -75,7 +76,7 @@ def test_a_smaller_scale_does_not_replace_a_larger_one(folder, tmp_path):
     (tmp_path / "capacity.json").write_text(json.dumps(content))
     with pytest.raises(StoreError, match="holds a result at paper scale"):
         reproduce("capacity", tmp_path)
-    results.refuse_smaller(tmp_path / "capacity.json", "paper", [])
+    kept.refuse_smaller(tmp_path / "capacity.json", "paper", [])
 
 
 def plan(name, seeds):
@@ -85,13 +86,40 @@ def plan(name, seeds):
 def test_fewer_seeds_or_sweeps_do_not_replace_more(tmp_path):
     path = tmp_path / "x.json"
     there = {"scale": "reduced", "sweeps": {"a": {"seed": [0, 1]}, "b": {"seed": [0, 1]}}, "sweeps_left_out": []}
-    path.write_text(json.dumps(there | {"checks": [], "run": {}}))
+    path.write_text(json.dumps(there | {"name": "x", "checks": [], "run": {}}))
     for fewer in ([plan("a", [0]), plan("b", [0])], [plan("a", [0, 1])], [plan("a", [0, 1]), plan("c", [0, 1])]):
         with pytest.raises(StoreError, match="holds a result at reduced scale"):
-            results.refuse_smaller(path, "reduced", fewer)
-    results.refuse_smaller(path, "paper", [plan("a", [0])])
-    results.refuse_smaller(path, "reduced", [plan(name, [0, 1, 2]) for name in "abc"])
-    assert results.extent(there | {"seeds": 1, "sweeps_left_out": ["c"]}) == ["reduced", "in part", "1 seed"]
+            kept.refuse_smaller(path, "reduced", fewer)
+    kept.refuse_smaller(path, "paper", [plan("a", [0])])
+    kept.refuse_smaller(path, "reduced", [plan(name, [0, 1, 2]) for name in "abc"])
+    assert kept.extent(there | {"seeds": 1, "sweeps_left_out": ["c"]}) == ["reduced", "in part", "1 seed"]
+
+
+def test_what_a_larger_scale_leaves_out_may_be_there_at_a_smaller_one(folder, tmp_path):
+    walker, speech = Asked(artefact("table1"), "paper", ("walker2d-n32",)), "speech-n100"
+    content = json.loads((folder / "capacity.json").read_text()) | {"name": "table1", "scale": "paper"}
+    first = content | {"sweeps": {"walker2d-n32": {}}, "sweeps_left_out": walker.left_out, "checks": [claim("A", True)]}
+    (tmp_path / "table1.json").write_text(json.dumps(first))
+    assert kept.place(tmp_path, Asked(artefact("table1"), "reduced", (speech,))) == tmp_path / "table1-reduced.json"
+    for both in ((), ("walker2d-n32", speech)):
+        with pytest.raises(StoreError, match="holds a result at paper scale"):
+            kept.place(tmp_path, Asked(artefact("table1"), "reduced", both))
+    rest = content | {"scale": "reduced", "sweeps": {speech: {}}, "sweeps_left_out": ["walker2d-n32"]}
+    rest |= {"checks": [claim("A", None), claim("B", False)], "command": "gnode reproduce table1 --only speech-n100"}
+    (tmp_path / "table1-reduced.json").write_text(json.dumps(rest))
+    page = collect.page(tmp_path)
+    assert "1 of 24 artefacts have been run (1 at paper scale, 1 of them in part)" in page
+    assert "| | | reduced: speech-n100 | 0 of 1 |" in page
+    assert "### table1: speech-n100\n\n*Run at reduced scale, not at the paper's." in page
+    assert page.count("| A |") == 1  # undecided in the second, which does not say so again
+    (state,) = (state for of, state in collect.states(tmp_path) if of.name == "table1")
+    assert state.count("scale, in part, ") == 2
+    (tmp_path / "table1.json").write_text(json.dumps(first | {"sweeps_left_out": ["walker2d-n100"]}))
+    assert "### table1" not in collect.page(tmp_path)  # what it had is there at paper scale now
+
+
+def claim(text, holds):
+    return {"claim": text, "holds": holds, "measured": {}}
 
 
 def test_a_file_that_is_no_result_is_a_sentence(tmp_path):
@@ -100,7 +128,7 @@ def test_a_file_that_is_no_result_is_a_sentence(tmp_path):
         with pytest.raises(StoreError, match="is not a result of gnode reproduce"):
             reproduce("capacity", tmp_path)
         with pytest.raises(StoreError, match="is not a result of gnode reproduce"):
-            results.read_all(tmp_path)
+            kept.read_all(tmp_path)
 
 
 def test_a_sweep_folder_with_other_settings_is_refused(tmp_path):

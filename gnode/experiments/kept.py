@@ -1,0 +1,83 @@
+"""The results that a folder holds: where a new one goes, and what it may replace.
+
+NAME.json is an artefact's result of the largest scale. If that is in part, what it leaves out may be there at a smaller
+scale beside it, in NAME-SCALE.json.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gnode import errors
+from gnode.experiments.artefact import SCALES, SweepPlan
+from gnode.experiments.asked import Asked
+from gnode.train import store
+
+Result = dict[str, Any]
+"""What a JSON file of `results` holds."""
+
+SECTIONS = {"name", "scale", "sweeps", "sweeps_left_out", "checks", "run"}
+"""By which a result is told from any other JSON file."""
+
+
+def place(folder: Path, asked: Asked) -> Path:
+    """The file for the result that is asked for; an error if there is a larger one that it would replace."""
+    names, path = {plan.name for plan in asked.plans}, folder / f"{asked.of.name}.json"
+    if path.exists():
+        there = _read(path)
+        if names and names <= set(there["sweeps_left_out"]) and _rank(there["scale"]) > _rank(asked.scale):
+            path = folder / f"{asked.of.name}-{asked.scale}.json"
+    refuse_smaller(path, asked.scale, asked.plans)
+    return path
+
+
+def refuse_smaller(path: Path, scale: str, plans: Sequence[SweepPlan]) -> None:
+    """A result is replaced by one of a larger scale, or of the same scale that has all of its sweeps and seeds."""
+    if not path.exists():
+        return
+    there = _read(path)
+    if _rank(there["scale"]) < _rank(scale):
+        return
+    seeds = {plan.name: _seeds(plan.settings) for plan in plans}
+    has_more = any(name not in seeds or _seeds(own) > seeds[name] for name, own in there["sweeps"].items())
+    if there["scale"] != scale or has_more:
+        raise errors.StoreError(
+            f"{path} holds a result at {there['scale']} scale, and one with a smaller scale, fewer seeds or without some of "
+            f"its sweeps must not replace it; choose another --out."
+        )
+
+
+def read_all(folder: Path) -> dict[str, list[Result]]:
+    """The results in a folder by artefact: the one of the largest scale, then those that have what it leaves out."""
+    found: dict[str, list[Result]] = {}
+    for path in sorted(folder.glob("*.json")):
+        content = _read(path)
+        found.setdefault(content["name"], []).append(content)
+    for name, there in found.items():
+        first, *others = sorted(there, key=lambda content: -_rank(content["scale"]))
+        found[name] = [first, *(other for other in others if set(other["sweeps"]) & set(first["sweeps_left_out"]))]
+    return found
+
+
+def extent(content: Result) -> list[str]:
+    """How much of an artefact a result is: its scale, and in what it is less (or more) than that."""
+    seeds = content.get("seeds")
+    part = ["in part"] if content["sweeps_left_out"] else []
+    return [content["scale"], *part, *([] if seeds is None else [f"{seeds} seed{'s' if seeds > 1 else ''}"])]
+
+
+def _read(path: Path) -> Result:
+    content = store.read_json(path)
+    if not isinstance(content, dict) or not content.keys() >= SECTIONS:
+        raise errors.StoreError(f"{path} is not a result of gnode reproduce; move it away, or choose another --out.")
+    return content
+
+
+def _rank(scale: str) -> int:
+    """A scale's place in `SCALES`; any other counts as smaller than all."""
+    return list(SCALES).index(scale) if scale in SCALES else -1
+
+
+def _seeds(settings: Mapping[str, Any]) -> int:
+    seeds = settings.get("seed", 0)
+    return len(seeds) if isinstance(seeds, list | tuple) else 1
