@@ -65,12 +65,13 @@ def _overview(found: dict[str, list[Result]]) -> str:
         if of.name not in found:
             lines.append(f"| {of.name} | {of.place} | never run | |")
             continue
-        largest, *rest = found[of.name]
+        there = found[of.name]
+        largest, *rest = there
         reached = ", ".join(kept.extent(largest))
         lines.append(f"| [{of.name}](#{of.name}) | {of.place} | {reached} | {_claims(largest['checks'], largest)} |")
         for content in rest:
-            what = f"{content['scale']}: {', '.join(content['sweeps'])}"
-            lines.append(f"| | | {what} | {_claims(_decided(content['checks']), content)} |")
+            what = "part of the rest" if _nowhere(there) else "the rest"
+            lines.append(f"| | | {what}: {content['scale']} | {_claims(_decided(content['checks']), content)} |")
     return "\n".join(lines)
 
 
@@ -92,10 +93,16 @@ def _entry(of: Artefact, there: list[Result], folder: Path) -> str:
     parts += [part for part in of.about.split("\n\n") if part.startswith(("Shows:", "Published"))]
     parts += _found(of, largest, folder)
     for content in rest:
-        # What it can not tell was told above, or nowhere.
-        content = content | {"checks": _decided(content["checks"])}
-        parts += [f"### {of.name}: {', '.join(content['sweeps'])}", *_reach(content), *_found(of, content, folder)]
+        own = {"sweeps_left_out": _nowhere(there), "checks": _decided(content["checks"])}  # the others are above
+        parts.append(f"### {of.name}: {', '.join(content['sweeps'])}")
+        parts += [*_reach(content | own), *_found(of, content | own, folder)]
     return "\n\n".join(part for part in parts if part)
+
+
+def _nowhere(there: list[Result]) -> list[str]:
+    """The sweeps of an artefact that none of its results has."""
+    largest, *rest = there
+    return [name for name in largest["sweeps_left_out"] if not any(name in content["sweeps"] for content in rest)]
 
 
 def _reach(content: Result) -> list[str]:

@@ -109,8 +109,9 @@ def test_what_a_larger_scale_leaves_out_may_be_there_at_a_smaller_one(folder, tm
     (tmp_path / "table1-reduced.json").write_text(json.dumps(rest))
     page = collect.page(tmp_path)
     assert "1 of 24 artefacts have been run (1 at paper scale, 1 of them in part)" in page
-    assert "| | | reduced: speech-n100 | 0 of 1 |" in page
+    assert "| | | part of the rest: reduced | 0 of 1 |" in page
     assert "### table1: speech-n100\n\n*Run at reduced scale, not at the paper's." in page
+    assert "*In part: without the sweeps walker2d-n32-lem-euler, " in page.partition("### table1")[2]
     assert page.count("| A |") == 1  # undecided in the second, which does not say so again
     (state,) = (state for of, state in collect.states(tmp_path) if of.name == "table1")
     assert state.count("scale, in part, ") == 2
