@@ -6,6 +6,10 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 
+SPECIAL = {"wider": ", wider ones", "side-by-side": ", several side by side"}
+"""What sets tables with the same title apart, by a part of their file's name."""
+
+
 def cell(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else "" if value is None else str(value)
 
@@ -27,7 +31,7 @@ def section(path: Path) -> str:
     rows = stored["rows"]
     in_part = path.stem.startswith("gradient") and not path.stem.endswith("cpu")
     command = made_by(path) + (f" {shapes_asked_for(rows)}" if in_part else "")
-    title = stored["title"] + (", wider ones" if "wider" in path.stem else "")
+    title = stored["title"] + next((more for part, more in SPECIAL.items() if part in path.stem), "")
     lines = ["| " + " | ".join(rows[0]) + " |", "|" + "---|" * len(rows[0])]
     lines += ["| " + " | ".join(cell(value) for value in row.values()) + " |" for row in rows]
     where = ", ".join(dict.fromkeys(stored["devices"]))
@@ -56,10 +60,10 @@ the whole grid of the flip-flop task: [results/kernel.md](results/kernel.md).
   along a trajectory, so long ones of networks that expand have the largest.
 - **A streamed kernel on a GPU** (`gnode.solve.streamed`, Pallas; `kernel="streamed"`): the weights are read block by block
   in every bin, so that layers may have any width, and GRU, LSTM and LEM go through it too. One of the chip's
-  processors takes 64 trials of a network, so it is for many networks side by side, or several processes that share a GPU;
-  it trained Walker2D's networks with N = 100 and 316 on the [results page](results/reproduce.md#table1). **Its ratio to
-  the loop has not been measured in one run yet** (on a GPU, `gnode bench "5 networks walker2d N=316 H=316" "27 networks
-  walker2d N=316 H=316"` does that), which is why it is never chosen by itself.
+  processors takes 64 trials of a network, so it pays where networks side by side fill the chip: in the table of several
+  side by side below it beats the loop for 27 networks and loses to it for 5 and 9, alone on the GPU. It is for large
+  groups, or for several processes that share a GPU, and is never chosen by itself. It trained Walker2D's networks with
+  N = 100 and 316 and the reduced tables of speech and letters on the [results page](results/reproduce.md#table1).
 - **A CPU's cores**: a sweep trains a member on each. One network splits a batch's trials over `cores`, an explicit and
   recorded choice (`gnode train --cores 2`), because sums are then made in another order; it pays from some fifty trials on.
 - **What the halves of a step share is computed once**: LEM's forward-backward Euler takes its gates from the old state for
@@ -80,8 +84,8 @@ the whole grid of the flip-flop task: [results/kernel.md](results/kernel.md).
 - A generic batch gradient for GRU, LSTM and LEM: more processor time than the plain loop at a hundred trials.
 
 The kernels are written for Pallas' Triton backend, which newer versions of JAX call deprecated. Where it is gone, or does
-not run, training says so and takes the loop, unless a kernel was asked for by name. They ran on an H200 only; on older
-GPUs none is chosen."""
+not run, training says so and takes the loop, unless a kernel was asked for by name; without a GPU the loop always takes
+their place. They ran on an H200 only; on older GPUs none is chosen."""
 
 
 def main() -> None:

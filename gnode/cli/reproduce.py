@@ -16,7 +16,7 @@ from gnode.cli.sweep import _one_core_per_network
 from gnode.experiments import collect, results
 from gnode.experiments.artefact import SCALES
 from gnode.experiments.registry import artefact
-from gnode.experiments.reproduce import reproduce
+from gnode.experiments.reproduce import prepare, reproduce
 from gnode.train import store
 
 console = Console()
@@ -42,6 +42,9 @@ def reproduce_command(
     ] = False,
     collect_all: Annotated[bool, typer.Option("--collect", help="Make OUT.md of all results in OUT.")] = False,
     kernel: Annotated[str | None, typer.Option(help="As in `gnode sweep`, for all of its networks.")] = None,
+    prepare_only: Annotated[
+        bool, typer.Option("--prepare", help="Write the folders of its sweeps and train nothing, for many processes.")
+    ] = False,
     engine: Annotated[str, typer.Option(help="As in `gnode sweep`.")] = "auto",
     progress: Annotated[bool | None, typer.Option(help="Progress bar; by default on a terminal only.")] = None,
 ) -> None:
@@ -59,19 +62,34 @@ def reproduce_command(
     elif about:
         console.print(artefact(name).about, markup=False, highlight=False)
     else:
-        how = {"engine": engine, "progress": progress, "seeds": seeds, "sweeps": sweeps, "kernel": kernel}
-        _make(name, scale, out or Path("runs/reproduce"), only, how)
+        errors.one_of("scale", scale, SCALES)
+        chosen = only.split(",") if only else ()
+        what = {"scale": scale, "only": chosen, "seeds": seeds, "kernel": kernel, "sweeps": sweeps}
+        folder = out or Path("runs/reproduce")
+        if prepare_only:
+            _prepare(name, folder, what)
+        else:
+            _make(name, folder, what, {"engine": engine, "progress": progress})
 
 
-def _make(name: str, scale: str, out: Path, only: str | None, how: dict[str, Any]) -> None:
+def _prepare(name: str, out: Path, what: dict[str, Any]) -> None:
+    made = prepare(name, out, **what)
+    for sweep in made:
+        console.print(f"{sweep.number():5} networks   {sweep.folder}", soft_wrap=True)
+    console.print(
+        f"Train parts of them by as many processes as you like, e.g. gnode sweep --resume {made[0].folder} --part 1/4; "
+        f"then the same command without --prepare makes the result.",
+        soft_wrap=True,
+    )
+
+
+def _make(name: str, out: Path, what: dict[str, Any], how: dict[str, Any]) -> None:
     _one_core_per_network()
-    errors.one_of("scale", scale, SCALES)
-    of = artefact(name)
+    of, scale = artefact(name), what["scale"]
     console.print(f"{of.title} ({of.place}), {scale} scale: {of.scales.get(scale, '')}", soft_wrap=True)
     began = time.monotonic()
-    chosen = only.split(",") if only else ()
     try:
-        path = reproduce(name, out, scale=scale, only=chosen, tell=_tell(began), **how)
+        path = reproduce(name, out, tell=_tell(began), **what, **how)
     except KeyboardInterrupt:
         console.print(
             f"\nInterrupted. What was trained is kept; the same command goes on with it in {out}.", soft_wrap=True

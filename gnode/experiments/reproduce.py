@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from gnode import errors, tasks
 from gnode.experiments import kept, results
@@ -11,6 +12,7 @@ from gnode.experiments.asked import Asked
 from gnode.experiments.registry import artefact
 from gnode.expressivity import train_or_resume
 from gnode.tasks import cache
+from gnode.train import Sweep
 
 SWEEPS = "sweeps"
 
@@ -42,19 +44,47 @@ def reproduce(
     """
     asked, out = Asked(artefact(name), scale, tuple(only), seeds, kernel), Path(out)
     path = kept.place(out, asked)
-    need_data(asked.of)
     began = time.monotonic()
-    folder = out / SWEEPS if sweeps is None else Path(sweeps)
-    trained = Trained(scale, {})
-    for plan in asked.plans:
-        tell(f"sweep {plan.name}")
-        how = {"engine": engine, "progress": progress, "search": plan.search, "search_with": plan.search_with}
-        place = folder / f"{plan.name}-{asked.ending}"
-        trained.sweeps[plan.name] = train_or_resume(plan.task, place, **how, **plan.settings)
+    trained = Trained(scale, _sweeps(asked, out, sweeps, tell, engine=engine, progress=progress))
     tell("analysis")
     made = asked.of.analyse(trained)
     results.write(path, asked, made, trained, time.monotonic() - began)
     return path
+
+
+def prepare(
+    name: str,
+    out: str | Path,
+    *,
+    scale: str = "smoke",
+    sweeps: str | Path | None = None,
+    only: Sequence[str] = (),
+    seeds: int | None = None,
+    kernel: str | None = None,
+) -> list[Sweep]:
+    """The sweeps of an artefact as folders, not trained: any number of processes may `gnode.resume_sweep` parts of them.
+
+    **Arguments:** as in `reproduce`, which finds them there.
+    """
+    asked = Asked(artefact(name), scale, tuple(only), seeds, kernel)
+    if not asked.plans:
+        raise errors.ArgumentError(f"{name} trains no networks, so there is nothing to prepare; leave --prepare out.")
+    return list(_sweeps(asked, Path(out), sweeps, prepare=True).values())
+
+
+def _sweeps(
+    asked: Asked, out: Path, sweeps: str | Path | None, tell: Progress = lambda what: None, **how: Any
+) -> dict[str, Sweep]:
+    """What is asked for needs these, by name."""
+    need_data(asked.of)
+    folder = out / SWEEPS if sweeps is None else Path(sweeps)
+    made = {}
+    for plan in asked.plans:
+        tell(f"sweep {plan.name}")
+        searched = {"search": plan.search, "search_with": plan.search_with}
+        place = folder / f"{plan.name}-{asked.ending}"
+        made[plan.name] = train_or_resume(plan.task, place, **searched, **how, **plan.settings)
+    return made
 
 
 def missing_data(of: Artefact) -> list[str]:

@@ -17,19 +17,21 @@ def train_or_resume(
     progress: bool | None = None,
     search: Sequence[str] = (),
     search_with: Mapping[str, Any] | None = None,
+    prepare: bool = False,
     **settings: Any,
 ) -> Sweep:
     """`gnode.sweep`, or where `out` holds that very sweep already, what is left of it.
 
-    A folder with another sweep in it is an error: results of different settings are never mixed.
+    A folder with another sweep in it is an error: results of different settings are never mixed. `prepare`: train nothing,
+    now that the folder is there.
     """
     folder = Path(out)
     how: dict[str, Any] = {"engine": engine, "progress": progress}
     if not (folder / SPEC).exists():
-        return train.sweep(task, folder, search=search, search_with=search_with, **how, **settings)
+        return train.sweep(task, folder, search=search, search_with=search_with, prepare=prepare, **how, **settings)
     there, wanted = Sweep(folder).grid, Grid.over(task, search, search_with, **settings)
     if (there.task, there.members, there.search) != (wanted.task, wanted.members, wanted.search):
         raise errors.StoreError(
             f"{folder} holds a sweep with other settings than these; choose another folder, or remove that one."
         )
-    return train.resume_sweep(folder, **how)
+    return Sweep(folder) if prepare else train.resume_sweep(folder, **how)

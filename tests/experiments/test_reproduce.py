@@ -10,10 +10,11 @@ from gnode.experiments import choice, collect, kept, noise, results
 from gnode.experiments.artefact import SCALES, SweepPlan
 from gnode.experiments.asked import Asked
 from gnode.experiments.registry import NAMES, artefact
-from gnode.experiments.reproduce import missing_data, need_data, reproduce
+from gnode.experiments.reproduce import missing_data, need_data, prepare, reproduce
 from gnode.expressivity import Expressivity, train_or_resume
 from gnode.expressivity.measure import Point
-from gnode.train import program
+from gnode.train import program, resume_sweep
+from gnode.train.parts import Part
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +59,23 @@ def test_a_sweep_is_trained_once_and_shared(folder):
     reproduce("annulus-generalisation", folder)
     assert program.traces() == traces
     assert {path: path.stat().st_mtime_ns for path in sorted(sweep.rglob("weights.npz"))} == before
+
+
+def test_prepared_sweeps_are_trained_by_parts_and_found(folder, tmp_path):
+    (prepared,) = prepare("annulus-generalisation", tmp_path)
+    assert (prepared.done(), prepared.number()) == ([], 2)
+    for part in ("1/2", "2/2"):
+        resume_sweep(prepared.folder, part=Part.read(part))
+    traces = program.traces()
+    content = json.loads(reproduce("annulus-generalisation", tmp_path).read_text())
+    assert program.traces() == traces
+    assert results.compared(content) == results.compared(
+        json.loads((folder / "annulus-generalisation.json").read_text())
+    )
+    (again,) = prepare("annulus-generalisation", tmp_path)  # loses nothing
+    assert again.done() == [0, 1]
+    with pytest.raises(ArgumentError, match="trains no networks, so there is nothing to prepare"):
+        prepare("capacity", tmp_path)
 
 
 def test_another_number_of_seeds(folder, tmp_path):

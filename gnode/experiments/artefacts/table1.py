@@ -9,8 +9,9 @@ shorter runs (140 of 700 epochs on Walker2D) and H is 316 (speech: 1000), which 
 
 Command: gnode reproduce table1 --scale paper
 Cost at paper scale: Walker2D about five hours of training on one H200, less if its networks share it,
-speech a day; --only walker2d-n32,... makes a part. Reduced (2 settings, 140 and 40 epochs): about 10 to 15 minutes
-for each N of Walker2D and as much for speech; smoke: two minutes on two cores.
+speech a day; --only walker2d-n32,... makes a part, and --only speech-n32,... --scale reduced puts what it leaves out
+beside it. Reduced (2 settings and 140 epochs, speech 3 and 40): about 10 to 15 minutes for each N of Walker2D and as
+much for speech; smoke: two minutes on two cores.
 
 Published (Table 1): walker2d test MSE, N = 32, 100, 316: mGRU 1.676, 1.138, 1.074; GRU 1.363, 0.850, 0.772; LSTM
 1.295, 0.865, 0.919; LEM 1.149, 0.709, 0.699; nODE 0.747, 0.707, 0.611; gnODE 0.552, 0.588, 0.604. Speech test
