@@ -10,6 +10,11 @@ import typer
 from gnode import stopping
 from gnode.errors import GnodeError
 
+LESS_MEMORY = (
+    "if other processes share the device, let them end first; else take a smaller --batch-size, --memory checkpoint, or "
+    "fewer networks at a time (gnode sweep --part). What has been stored is kept."
+)
+
 
 def make_app() -> typer.Typer:
     """The `gnode` command with everything it can do."""
@@ -61,6 +66,16 @@ def _run(arguments: Sequence[str] | None) -> None:
     except GnodeError as problem:
         print(f"gnode: {problem}", file=sys.stderr)
         sys.exit(2)
+    except (MemoryError, RuntimeError) as problem:  # jax's own is a RuntimeError
+        if not _is_out_of_memory(problem):
+            raise
+        first = str(problem).strip().splitlines() or ["no more is known"]
+        print(f"gnode: there is not enough memory ({first[0]}); {LESS_MEMORY}", file=sys.stderr)
+        sys.exit(2)
     except KeyboardInterrupt:  # before a command has begun; commands say what they kept
         print("gnode: interrupted.", file=sys.stderr)
         sys.exit(stopping.EXIT_STATUS)
+
+
+def _is_out_of_memory(problem: Exception) -> bool:
+    return isinstance(problem, MemoryError) or "RESOURCE_EXHAUSTED" in str(problem)

@@ -6,9 +6,11 @@ import subprocess
 import sys
 import time
 
+import jax
 import numpy as np
 import pytest
 
+from gnode import cli
 from gnode.cli import main
 
 SMALL = "--trials 24 --bins 12 --epochs 3 --widths 8 --batch-size 8"
@@ -151,3 +153,26 @@ def test_the_demo_in_few_epochs(tmp_path):
     assert "Validation MSE" in done.stdout
     for name in ("flow.png", "trial.png", "losses.png"):
         assert (tmp_path / "demo" / name).stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 5GiB.\nmore"),
+        MemoryError(),
+    ],
+)
+def test_too_little_memory_is_a_sentence(problem, monkeypatch, capsys):
+    def fails(arguments):
+        raise problem
+
+    monkeypatch.setattr(cli, "make_app", lambda: fails)
+    with pytest.raises(SystemExit) as end:
+        main([])
+    said = capsys.readouterr().err
+    assert end.value.code == 2
+    assert said.startswith("gnode: there is not enough memory (")
+    assert said.count("\n") == 1
+    monkeypatch.setattr(cli, "_is_out_of_memory", lambda problem: False)
+    with pytest.raises(type(problem)):
+        main([])
