@@ -74,11 +74,9 @@ def measure(
     for row in found.rows():
         table.add_row(*(f"{row[name]}" for name in names), f"{row['mean']:.4g} ± {row['std']:.2g}")
     console.print(table)
-    for along in ("state", "tau"):
-        others = [axis for axis in ("state", "hidden", "layers", "tau") if axis != along]
-        if len(found.values(along)) > 1 and all(len(set(found.values(axis)) - {0}) <= 1 for axis in others):
-            files = plots.save(pictures.by_model(found, along), out / f"by-{along}", ("png", "pdf"))
-            console.print(f"Figure: {', '.join(map(str, files))}", soft_wrap=True)
+    for along, figure in pictures.along_all_axes(found).items():
+        files = plots.save(figure, out / f"by-{along}", ("png", "pdf"))
+        console.print(f"Figure: {', '.join(map(str, files))}", soft_wrap=True)
 
 
 @app.command()

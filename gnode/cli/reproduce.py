@@ -63,7 +63,7 @@ def reproduce_command(
         console.print(artefact(name).about, markup=False, highlight=False)
     else:
         errors.one_of("scale", scale, SCALES)
-        chosen = only.split(",") if only else ()
+        chosen = () if only is None else only.split(",")
         what = {"scale": scale, "only": chosen, "seeds": seeds, "kernel": kernel, "sweeps": sweeps}
         folder = out or Path("runs/reproduce")
         if prepare_only:
@@ -85,11 +85,15 @@ def _prepare(name: str, out: Path, what: dict[str, Any]) -> None:
 
 def _make(name: str, out: Path, what: dict[str, Any], how: dict[str, Any]) -> None:
     _one_core_per_network()
-    of, scale = artefact(name), what["scale"]
-    console.print(f"{of.title} ({of.place}), {scale} scale: {of.scales.get(scale, '')}", soft_wrap=True)
-    began = time.monotonic()
+    of, scale, began = artefact(name), what["scale"], time.monotonic()
+    if scale in of.scales:
+        console.print(f"{of.title} ({of.place}), {scale} scale: {of.scales[scale]}", soft_wrap=True)
+
+    def tell(step: str) -> None:
+        console.print(f"{time.monotonic() - began:5.0f} s  {step}", soft_wrap=True)
+
     try:
-        path = reproduce(name, out, tell=_tell(began), **what, **how)
+        path = reproduce(name, out, tell=tell, **what, **how)
     except KeyboardInterrupt:
         console.print(
             f"\nInterrupted. What was trained is kept; the same command goes on with it in {out}.", soft_wrap=True
@@ -99,13 +103,6 @@ def _make(name: str, out: Path, what: dict[str, Any], how: dict[str, Any]) -> No
     console.print(Markdown(results.tables(content)))
     files = ", ".join([path.name, path.with_suffix(".md").name, *content["figures"]])
     console.print(f"{time.monotonic() - began:.0f} s. Folder: {out}   {files}", soft_wrap=True)
-
-
-def _tell(began: float):
-    def tell(what: str) -> None:
-        console.print(f"{time.monotonic() - began:5.0f} s  {what}", soft_wrap=True)
-
-    return tell
 
 
 def _list(folder: Path) -> None:

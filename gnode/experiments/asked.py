@@ -36,10 +36,10 @@ class Asked:
             raise errors.ArgumentError(
                 f"{name} trains no networks, so --only, --seeds and --kernel mean nothing to it; leave them out."
             )
-        for one in self.only:
-            errors.one_of(f"--only of {name}", one, names)
         if self.only and not self.of.may_be_partial:
             raise errors.ArgumentError(f"{name} needs all of its sweeps; leave --only out.")
+        for one in self.only:
+            errors.one_of(f"--only of {name}", one, names)
 
     @cached_property
     def _all(self) -> list[SweepPlan]:

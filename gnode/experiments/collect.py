@@ -8,6 +8,7 @@ from gnode.experiments.artefact import SCALES, Artefact
 from gnode.experiments.kept import Result
 from gnode.experiments.registry import all_artefacts
 from gnode.experiments.reproduce import missing_data
+from gnode.experiments.smaller import smaller_than_paper
 
 DEFAULT_FOLDER = Path("docs/results/reproduce")
 
@@ -40,7 +41,8 @@ def page(folder: Path) -> str:
     counts = [sum(check["holds"] is verdict for check in checks) for verdict in (True, False, None)]
     lines = [
         "# Every figure, table and claim of the paper",
-        "Made by `gnode reproduce --collect` from the JSON files in [reproduce](reproduce); no number is typed by hand.",
+        f"Made by `gnode reproduce --collect` from the JSON files in [{folder.name}]({folder.name}); no number is typed by "
+        "hand.",
         f"{len(here)} of {len(all_artefacts())} artefacts have been run{_by_scale(largest)}. Of the claims checked at "
         f"paper scale {counts[0]} hold, {counts[1]} do not, {counts[2]} could not be decided.",
         _overview(found),
@@ -89,13 +91,13 @@ def _claims(checks: list[Check], content: Result) -> str:
 
 def _entry(of: Artefact, there: list[Result], folder: Path) -> str:
     largest, *rest = there
-    parts = [f"## {of.name}", f"**{of.title}** ({of.place})", *_reach(largest)]
+    parts = [f"## {of.name}", f"**{of.title}** ({of.place})", *_reach(of, largest)]
     parts += [part for part in of.about.split("\n\n") if part.startswith(("Shows:", "Published"))]
     parts += _found(of, largest, folder)
     for content in rest:
         own = {"sweeps_left_out": _nowhere(there), "checks": _decided(content["checks"])}  # the others are above
         parts.append(f"### {of.name}: {', '.join(content['sweeps'])}")
-        parts += [*_reach(content | own), *_found(of, content | own, folder)]
+        parts += [*_reach(of, content | own), *_found(of, content | own, folder)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -105,11 +107,13 @@ def _nowhere(there: list[Result]) -> list[str]:
     return [name for name in largest["sweeps_left_out"] if not any(name in content["sweeps"] for content in rest)]
 
 
-def _reach(content: Result) -> list[str]:
+def _reach(of: Artefact, content: Result) -> list[str]:
     """In what a result is less than the paper's."""
     parts, scale = [], content["scale"]
     if scale != "paper":
-        parts.append(f"*Run at {scale} scale, not at the paper's. {scale.capitalize()}: {SCALES[scale]}.*")
+        less = "" if scale == "smoke" else smaller_than_paper(of, scale, content["sweeps"])
+        how = f" In brackets that of the paper's scale: {less}." if less else ""
+        parts.append(f"*Run at {scale} scale, not at the paper's. {scale.capitalize()}: {SCALES[scale]}.{how}*")
     if content["sweeps_left_out"]:
         parts.append(f"*In part: without the sweeps {', '.join(content['sweeps_left_out'])}.*")
     if content.get("seeds") is not None:

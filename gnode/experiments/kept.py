@@ -16,7 +16,7 @@ from gnode.train import store
 Result = dict[str, Any]
 """What a JSON file of `results` holds."""
 
-SECTIONS = {"name", "scale", "sweeps", "sweeps_left_out", "checks", "run"}
+SECTIONS = {"name", "scale", "command", "sweeps", "sweeps_left_out", "numbers", "checks", "figures", "run"}
 """By which a result is told from any other JSON file."""
 
 
@@ -43,8 +43,25 @@ def refuse_smaller(path: Path, scale: str, plans: Sequence[SweepPlan]) -> None:
     if there["scale"] != scale or has_more:
         raise errors.StoreError(
             f"{path} holds a result at {there['scale']} scale, and one with a smaller scale, fewer seeds or without some of "
-            f"its sweeps must not replace it; choose another --out."
+            f"its sweeps ({', '.join(there['sweeps']) or 'none'}) must not replace it; choose another --out, or ask for all."
         )
+
+
+def make_room(path: Path, asked: Asked) -> None:
+    """Puts a complete result of a smaller scale aside, as NAME-SCALE.json, before one in part takes its place."""
+    if not path.exists():
+        return
+    there = _read(path)
+    if _rank(there["scale"]) >= _rank(asked.scale) or not set(there["sweeps"]) & set(asked.left_out):
+        return
+    aside = path.with_name(f"{path.stem}-{there['scale']}.json")
+    renamed = {name: aside.stem + name.removeprefix(path.stem) for name in there["figures"]}
+    for old, new in renamed.items():
+        for ending in (".png", ".pdf"):
+            figure = (path.parent / old).with_suffix(ending)
+            if figure.exists():
+                figure.rename((path.parent / new).with_suffix(ending))
+    store.write_json(aside, there | {"figures": list(renamed.values())})
 
 
 def read_all(folder: Path) -> dict[str, list[Result]]:
@@ -53,10 +70,18 @@ def read_all(folder: Path) -> dict[str, list[Result]]:
     for path in sorted(folder.glob("*.json")):
         content = _read(path)
         found.setdefault(content["name"], []).append(content)
-    for name, there in found.items():
-        first, *others = sorted(there, key=lambda content: -_rank(content["scale"]))
-        found[name] = [first, *(other for other in others if set(other["sweeps"]) & set(first["sweeps_left_out"]))]
-    return found
+    return {name: _not_larger_elsewhere(there) for name, there in found.items()}
+
+
+def _not_larger_elsewhere(there: list[Result]) -> list[Result]:
+    """From the largest scale down, those that have a sweep which no larger one has."""
+    first, *others = sorted(there, key=lambda content: -_rank(content["scale"]))
+    chosen, missing = [first], set(first["sweeps_left_out"])
+    for other in others:
+        if missing & set(other["sweeps"]):
+            chosen.append(other)
+            missing -= set(other["sweeps"])
+    return chosen
 
 
 def extent(content: Result) -> list[str]:
@@ -68,14 +93,13 @@ def extent(content: Result) -> list[str]:
 
 def _read(path: Path) -> Result:
     content = store.read_json(path)
-    if not isinstance(content, dict) or not content.keys() >= SECTIONS:
+    if not isinstance(content, dict) or not content.keys() >= SECTIONS or content["scale"] not in SCALES:
         raise errors.StoreError(f"{path} is not a result of gnode reproduce; move it away, or choose another --out.")
     return content
 
 
 def _rank(scale: str) -> int:
-    """A scale's place in `SCALES`; any other counts as smaller than all."""
-    return list(SCALES).index(scale) if scale in SCALES else -1
+    return list(SCALES).index(scale)
 
 
 def _seeds(settings: Mapping[str, Any]) -> int:

@@ -48,6 +48,7 @@ def reproduce(
     trained = Trained(scale, _sweeps(asked, out, sweeps, tell, engine=engine, progress=progress))
     tell("analysis")
     made = asked.of.analyse(trained)
+    kept.make_room(path, asked)
     results.write(path, asked, made, trained, time.monotonic() - began)
     return path
 

@@ -34,7 +34,7 @@ def write(path: Path, asked: Asked, made: Outcome, trained: Trained, seconds: fl
         "scale": asked.scale,
         "seeds": asked.seeds,
         "command": asked.command,
-        "sweeps": {plan.name: _plan(plan) for plan in asked.plans},
+        "sweeps": {plan.name: plan_of(plan) for plan in asked.plans},
         "sweeps_left_out": asked.left_out,
         "numbers": [dataclasses.asdict(number) for number in made.numbers],
         "checks": [dataclasses.asdict(check) for check in made.checks],
@@ -53,7 +53,8 @@ def write(path: Path, asked: Asked, made: Outcome, trained: Trained, seconds: fl
     store.write_text(path.with_suffix(".md"), f"# {of.title}\n\n" + tables(store.read_json(path)) + "\n")
 
 
-def _plan(plan: SweepPlan) -> dict[str, Any]:
+def plan_of(plan: SweepPlan) -> dict[str, Any]:
+    """A sweep's task and settings."""
     searched = {"search": plan.search, "search_with": dict(plan.search_with)}
     return {"task": plan.task, **plan.settings} | {name: value for name, value in searched.items() if value}
 

@@ -32,6 +32,14 @@ def train_or_resume(
     there, wanted = Sweep(folder).grid, Grid.over(task, search, search_with, **settings)
     if (there.task, there.members, there.search) != (wanted.task, wanted.members, wanted.search):
         raise errors.StoreError(
-            f"{folder} holds a sweep with other settings than these; choose another folder, or remove that one."
+            f"{folder} holds a sweep with other settings than these ({_differing(there, wanted)}); choose another folder, "
+            f"or remove that one."
         )
     return Sweep(folder) if prepare else train.resume_sweep(folder, **how)
+
+
+def _differing(there: Grid, wanted: Grid) -> str:
+    """The names of what differs."""
+    names = dict.fromkeys([*there.axes, *wanted.axes])
+    parts = [name for name in names if there.axes.get(name) != wanted.axes.get(name)]
+    return ", ".join([*parts, *(["search"] if there.search != wanted.search else [])]) or "the task"

@@ -1,5 +1,6 @@
 """Pictures of expressivity: errors along an axis with their spread, and a fitted trajectory of noise."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from gnode.expressivity.measure import Curve
 from gnode.plots.style import MODEL_COLOURS, MODEL_NAMES, add_legend, colour, new_figure
 
 AXIS_LABELS = {"state": "State size N", "tau": r"Model $\tau$ (s)", "hidden": "Hidden units H", "bins": "Bins"}
+AXIS_LABELS |= {"layers": "Hidden layers"}
 
 
 def error_curves(curves: Mapping[Any, Curve], along: str, label: str = "{}", title: str = "") -> Figure:
@@ -52,8 +54,40 @@ def draw_curves(axis: Axes, curves: Mapping[Any, Curve], along: str, label: str 
 
 def by_model(measured: Expressivity, along: str, title: str = "", **fixed: Any) -> Figure:
     """The models side by side along an axis."""
+    return error_curves(_curves_of_models(measured, along, fixed), along, title=title)
+
+
+def _curves_of_models(measured: Expressivity, along: str, fixed: Mapping[str, Any]) -> dict[str, Curve]:
     curves = {model: measured.curve(along, model=model, **fixed) for model in measured.values("model")}
-    return error_curves({name: curve for name, curve in curves.items() if len(curve.x)}, along, title=title)
+    # A network without hidden layers has no place along their width or number.
+    return {name: curve for name, curve in curves.items() if np.any(curve.x > 0)}
+
+
+SYMBOLS = {"state": "N", "hidden": "H", "layers": "layers", "tau": r"$\tau$"}
+COLUMNS = 4
+"""Of panels, at most."""
+
+
+def along_all_axes(measured: Expressivity) -> dict[str, Figure]:
+    """For every axis that varies a figure of the models along it: a panel for each combination of the others' values."""
+    varying = {axis: [value for value in measured.values(axis) if value] for axis in SYMBOLS}  # 0: no hidden layers
+    varying = {axis: values for axis, values in varying.items() if len(values) > 1}
+    figures = {}
+    for along in varying:
+        others = {axis: values for axis, values in varying.items() if axis != along}
+        panels = [dict(zip(others, values)) for values in itertools.product(*others.values())]
+        columns = min(COLUMNS, len(panels))
+        rows = -(-len(panels) // columns)
+        figure, axes = new_figure(1.4 + 2.8 * columns, 0.4 + 2.3 * rows, rows, columns, sharey=True)
+        for axis, fixed in zip(axes, panels):
+            draw_curves(axis, _curves_of_models(measured, along, fixed), along)
+            axis.set_title(", ".join(f"{SYMBOLS[name]} = {value:g}" for name, value in fixed.items()), fontsize=9)
+            axis.label_outer()
+        for axis in axes[len(panels) :]:
+            axis.remove()
+        add_legend(figure, where="right upper", columns=1)
+        figures[along] = figure
+    return figures
 
 
 def fitted_noise(

@@ -58,9 +58,9 @@ def test_bad_input_is_one_sentence_and_status_2(words, sentence, tmp_path, capsy
 def test_expressivity_measure_and_longest(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     few = "--lr 1e-2 --weight-decay 1e-3 --seeds 1 --epochs 2"
-    code, said = run(f"expressivity measure gru --state 2 --tau 1,10 --bins 5 --out m {few}", capsys, monkeypatch)
+    code, said = run(f"expressivity measure gru --state 2,3 --tau 1,10 --bins 5 --out m {few}", capsys, monkeypatch)
     assert code == 0, said.err
-    assert (tmp_path / "m" / "by-tau.png").stat().st_size > 0
+    assert {path.name for path in (tmp_path / "m").glob("*.png")} == {"by-state.png", "by-tau.png"}
     code, said = run(f"expressivity longest gru --state 2 --lengths 5 --out l {few}", capsys, monkeypatch)
     assert code == 0, said.err
     assert "GRU fits trajectories of" in said.out

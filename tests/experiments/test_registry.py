@@ -6,6 +6,8 @@ from gnode.errors import ArgumentError
 from gnode.experiments import registry
 from gnode.experiments.artefact import SCALES
 from gnode.experiments.artefacts import table1, table_characters, table_fixed_points
+from gnode.experiments.results import plan_of
+from gnode.experiments.smaller import smaller_than_paper
 from gnode.train import Grid
 
 ARTEFACTS = registry.all_artefacts()
@@ -92,3 +94,17 @@ def test_the_paper_scale_is_the_papers():
 def test_an_unknown_name_is_answered_with_the_nearest():
     with pytest.raises(ArgumentError, match="Did you mean 'fig1'"):
         registry.artefact("figg1")
+
+
+def test_in_what_a_smaller_scale_is_smaller():
+    """The settings, with the paper's scale in brackets; sweeps that have other names there are found by their place."""
+
+    def less(name, scale="reduced"):
+        of = registry.artefact(name)
+        return smaller_than_paper(of, scale, {plan.name: plan_of(plan) for plan in of.plans(scale)})
+
+    assert less("table-tau") == "decay 0.01 (0.001, 0.01, 0.1); seeds 3 (5); epochs 40 (300)"
+    assert less("table-characters").endswith("; decay 0.01 (0.001, 0.01, 0.1); epochs 60 (1300)")
+    assert "; hidden layers 316 (1000); " in less("ou-depth")
+    assert less("ou-width").endswith("; epochs 1000 (2000); without ou-h1000-l1, ou-h1000-l2")
+    assert less("table1", "paper") == less("capacity", "smoke") == ""

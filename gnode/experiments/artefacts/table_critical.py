@@ -53,7 +53,7 @@ def analyse(trained: Trained) -> Outcome:
         [
             Check(
                 "On letters critical initialisation is at least as good at every share dropped.",
-                all(a >= b for a, b in known) if known else None,
+                all(a >= b for a, b in known) if len(known) == len(DROPPED) else None,
                 {f"{d:.0%}, critical and not": list(pair) for d, pair in zip(DROPPED, pairs) if None not in pair},
             ),
             Check(
