@@ -38,6 +38,8 @@ def test_initial_states():
     assert not jnp.any(make(initial="zeros").initial(x))
     drawn = Network(cells.rnn(2, 4000, key=0), outputs=1, initial="random", key=3).initial(x)
     assert float(jnp.var(drawn)) == pytest.approx(2 / 4001, rel=0.1)
+    one_draw = make(initial="random").initial
+    np.testing.assert_array_equal(one_draw(x), one_draw(x + 1))  # the same for all trials
     affine = make(initial="affine").initial
     np.testing.assert_allclose(affine(x), affine.A @ x + affine.a, rtol=1e-6)
     given = make(initial=LearnedState(jnp.arange(4.0)))

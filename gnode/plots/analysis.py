@@ -275,13 +275,16 @@ def _forgetting(axes: Axes, found: Attractor) -> None:
     axes.set_title(f"median memory: {lasts}", loc="left")
 
 
-def explained_variance(pcas: Mapping[str, analysis.PCA], share: float = 0.9) -> Figure:
-    """The share of variance that the first components explain together, one curve per network."""
+def explained_variance(
+    pcas: Mapping[str, analysis.PCA], share: float = 0.9, colours: Mapping[str, str] | None = None
+) -> Figure:
+    """The share of variance that the first components explain together, one curve per network, in `colours` by name."""
     figure, (axes,) = new_figure(4.2, 3.2)
     with _house_style():
         for place, (name, found) in enumerate(pcas.items()):
             total = np.concatenate([[0.0], np.cumsum(found.explained)])[:31]
-            axes.plot(range(len(total)), total, "o-", markersize=3, color=COLOURS[place % len(COLOURS)],
+            line = (colours or {}).get(name, COLOURS[place % len(COLOURS)])
+            axes.plot(range(len(total)), total, "o-", markersize=3, color=line,
                       label=f"{name}: {found.needed(share)} for {share:.0%}")  # fmt: skip
         axes.axhline(share, color="0.6", linewidth=0.8, linestyle="--")
         axes.set(xlabel="number of principal components", ylabel="variance explained", ylim=(0, 1.02))

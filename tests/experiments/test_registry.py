@@ -91,6 +91,21 @@ def test_the_paper_scale_is_the_papers():
     assert all(own["bias_std"] ** 2 == pytest.approx(1e-6) for own in walker)
 
 
+def test_what_the_real_data_tables_do_not_search():
+    """N, H and the initialisation are fixed in each sweep; letters have three seeds for every setting."""
+    plans = {plan.name: plan for of in ARTEFACTS for plan in of.plans("paper")}
+    for name, state, widths in (
+        ("characters-50", 32, (316, 316)),
+        ("walker2d-n100", 100, (316, 316)),
+        ("speech-n32", 32, (1000,)),
+    ):
+        for ending, init, final in (("", "glorot_normal", None), ("-critical", "critical", "tanh")):
+            own = Grid.over(plans[name + ending].task, **plans[name + ending].settings).members[-1]
+            assert (own["state"], own["widths"], own["init"], own.get("final")) == (state, widths, init, final)
+    assert plans["characters-50"].settings["seed"] == [0, 1, 2]
+    assert plans["speech-tau"].settings["init"] == "glorot_normal"
+
+
 def test_an_unknown_name_is_answered_with_the_nearest():
     with pytest.raises(ArgumentError, match="Did you mean 'fig1'"):
         registry.artefact("figg1")

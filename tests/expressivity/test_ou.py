@@ -36,7 +36,6 @@ def test_from_a_given_start_mean_and_variance_relax_as_they_should():
     assert np.all(np.abs(z.var(axis=1) / variance - 1) < 5 * np.sqrt(2 / 50_000))
 
 
-@pytest.mark.slow
 def test_the_solved_equation_is_the_exact_solution_along_the_same_path():
     """The difference is the trapezoidal rule's, and falls with the step."""
     errors = []

@@ -5,7 +5,7 @@ validation loss of the best of them; (D) as B, N = 100; (E) spectral abscissa at
 visited states, N = 100. The text beside it: a gnODE with N = 3 solves the task, no other network does.
 
 Command: gnode reproduce fig1 --scale paper
-Cost at paper scale: 3 x 405 networks of 600 epochs, three sweeps of 10 to 15 minutes each on one H200, and some
+Cost at paper scale: 3 x 405 networks of 600 epochs, three sweeps of 15 to 35 minutes each on one H200, and some
 minutes for the fixed points; smoke: about a minute and a half on two cores.
 
 Published (section "N-Bit Flip-Flop Task"): N = 6: gnODE < 0.01, all others >= 0.025; N = 100: gnODE and GRU < 0.01,
@@ -70,7 +70,7 @@ ARTEFACT = Artefact(
     kind="figure",
     title="Variable-amplitude 3-bit flip-flop, N = 6 and N = 100",
     place="Figure 1",
-    scales={"smoke": "1.5 min on two cores", "paper": "45 min on one H200"},
+    scales={"smoke": "1.5 min on two cores", "paper": "75 min on one H200"},
     plans=plans,
     analyse=analyse,
 )

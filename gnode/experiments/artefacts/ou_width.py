@@ -11,6 +11,7 @@ Published: curves without numbers; more units are more expressive; at tau = 1 s 
 high N; at tau = 30 s nODEs with a large H beat RNNs throughout.
 """
 
+from gnode import plots
 from gnode.experiments import noise
 from gnode.experiments.artefact import Artefact, Check, Outcome, SweepPlan, Trained
 from gnode.expressivity import Expressivity
@@ -34,8 +35,8 @@ def analyse(trained: Trained) -> Outcome:
             for hidden in noise.HIDDEN[trained.scale]
         }
         curves["rnn"] = found.curve("state", model="rnn", tau=tau)
-        figures[panel] = pictures.error_curves(curves, "state")
-        name = f"{'gnODE' if model == 'gnode' else 'nODE'}, {layers} hidden, tau = {tau:g} s"
+        name = f"{plots.MODEL_NAMES[model]}, {layers} hidden, tau = {tau:g} s"
+        figures[panel] = pictures.error_curves(curves, "state", title=name)
         claim = f"The most hidden units are more expressive than the fewest ({name})."
         checks.append(noise.wider_is_better(claim, found, [model], layers=layers, tau=tau))
     sizes, wide = noise.STATES[trained.scale], noise.widest(trained.scale)

@@ -4,9 +4,9 @@ Shows: variance explained by principal components of the best networks (A) witho
 the variable-amplitude 3-bit task; (B) validation MSE of the 108 settings (27 x 4 coefficients) with it.
 
 Command: gnode reproduce pca-l2 --scale paper
-Cost at paper scale: fig1's second sweep and 1620 more networks of 600 epochs, about 40 minutes on one H200
-(--seeds 1: 25 minutes; --only variable-n100: panel A, of networks that fig1 trains); reduced (2 settings, one
-seed): some hours on two cores; smoke: about a minute and a half.
+Cost at paper scale: fig1's second sweep and 1620 more networks of 600 epochs, about three hours on one H200
+(--seeds 1: one hour; --only variable-n100: panel A, of networks that fig1 trains); reduced (2 settings, one
+seed): an hour on two cores; smoke: about a minute and a half.
 
 Published: without regularisation more than 10 components for 0.9 of the variance, for every network that solves the
 task; with it the RNN stays above 0.04, no network comes below 0.01, GRU and gnODE come below 0.02, and those need
@@ -90,7 +90,8 @@ def needed(found: dict[str, analysis.PCA], how: str, published: str) -> list[Num
 
 
 def pictured(found: dict[str, analysis.PCA]):
-    return explained_variance({flip_flop.name_of(model): one for model, one in found.items()}, SHARE)
+    colours = {flip_flop.name_of(model): plots.MODEL_COLOURS[model] for model in found}
+    return explained_variance({flip_flop.name_of(model): one for model, one in found.items()}, SHARE, colours)
 
 
 ARTEFACT = Artefact(
@@ -98,7 +99,7 @@ ARTEFACT = Artefact(
     kind="figure",
     title="Principal components of networks with N = 100, without and with l2 regularisation",
     place="Appendix F.3, figure-s11",
-    scales={"smoke": "1.5 min on two cores", "reduced": "some hours on two cores", "paper": "40 min on one H200"},
+    scales={"smoke": "1.5 min on two cores", "reduced": "1 h on two cores", "paper": "3 h on one H200"},
     plans=plans,
     analyse=analyse,
     may_be_partial=True,

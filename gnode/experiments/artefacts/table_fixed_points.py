@@ -4,7 +4,7 @@ Shows: for each network's best of 27 settings the median and the quartiles of th
 points found.
 
 Command: gnode reproduce table-fixed-points --scale paper
-Cost at paper scale: two sweeps of fig1 (25 minutes on one H200, none if they are there) and some minutes for the
+Cost at paper scale: two sweeps of fig1 (50 minutes on one H200, none if they are there) and some minutes for the
 fixed points; smoke: about a minute on two cores.
 
 Published, median [quartiles], N = 100: RNN 2.587 [-1.969, 6.360], mGRU -0.472 [-0.473, -0.470], GRU -0.033 [-0.474,
@@ -55,7 +55,7 @@ ARTEFACT = Artefact(
     kind="table",
     title="Medians and quartiles of the spectral abscissa at fixed points",
     place="Appendix F.5, fp-table",
-    scales={"smoke": "1 min on two cores", "paper": "30 min on one H200"},
+    scales={"smoke": "1 min on two cores", "paper": "50 min on one H200"},
     plans=lambda scale: [flip_flop.variable(100, scale), flip_flop.variable(6, scale)],
     analyse=analyse,
 )
