@@ -54,6 +54,8 @@ def reproduce_command(
     """
     published = out or collect.DEFAULT_FOLDER
     if list_all:
+        if out is not None:
+            _need_folder(out)
         _list(published)
     elif collect_all:
         _collect(published)
@@ -114,11 +116,15 @@ def _list(folder: Path) -> None:
     console.print(table)
 
 
-def _collect(folder: Path) -> None:
+def _need_folder(folder: Path) -> None:
     if not folder.is_dir():
         raise errors.StoreError(
             f"{folder} is not a folder of results; make some with gnode reproduce NAME --out {folder}."
         )
+
+
+def _collect(folder: Path) -> None:
+    _need_folder(folder)
     target = folder.with_name(f"{folder.name}.md")
     store.write_text(target, collect.page(folder))
     console.print(f"Page: {target}", soft_wrap=True)

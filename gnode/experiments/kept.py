@@ -48,7 +48,7 @@ def refuse_smaller(path: Path, scale: str, plans: Sequence[SweepPlan]) -> None:
 
 
 def make_room(path: Path, asked: Asked) -> None:
-    """Puts a complete result of a smaller scale aside, as NAME-SCALE.json, before one in part takes its place."""
+    """Puts a result of a smaller scale aside, as NAME-SCALE.json, before one that leaves out some of it takes its place."""
     if not path.exists():
         return
     there = _read(path)

@@ -1,6 +1,6 @@
 """Figure 1: networks with N = 6 and N = 100 on the variable-amplitude 3-bit flip-flop task.
 
-Shows: (A) a validation trial of the gnODE, N = 6; (B) minimum validation MSE of 27 settings per network, N = 6; (C)
+Shows: (A) a validation trial of the gnODE, N = 6; (B) minimum validation MSE of 27 settings per network and seed, N = 6; (C)
 validation loss of the best of them; (D) as B, N = 100; (E) spectral abscissa at every fixed point found from 10,000
 visited states, N = 100. The text beside it: a gnODE with N = 3 solves the task, no other network does.
 
