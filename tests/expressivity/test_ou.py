@@ -36,14 +36,20 @@ def test_from_a_given_start_mean_and_variance_relax_as_they_should():
     assert np.all(np.abs(z.var(axis=1) / variance - 1) < 5 * np.sqrt(2 / 50_000))
 
 
+def path_error(steps):
+    """Between the equation solved in so many steps per sample and the exact solution along the same Brownian path."""
+    how = {"dt": 0.5, "key": 1, "start": 0.3, "steps": steps}
+    return np.abs(solve_ou(OTHER, 4, 3, **how) - along_path(OTHER, 4, 3, **how)).max()
+
+
 def test_the_solved_equation_is_the_exact_solution_along_the_same_path():
-    """The difference is the trapezoidal rule's, and falls with the step."""
-    errors = []
-    for steps in (16, 256):
-        how = {"dt": 0.5, "key": 1, "start": 0.3, "steps": steps}
-        errors.append(np.abs(solve_ou(OTHER, 4, 3, **how) - along_path(OTHER, 4, 3, **how)).max())
-    assert errors[1] < 2e-3
-    assert errors[1] < errors[0] / 8  # first order would give 16
+    assert path_error(256) < 2e-3
+
+
+@pytest.mark.slow
+def test_the_difference_falls_with_the_step():
+    """It is the trapezoidal rule's."""
+    assert path_error(256) < path_error(16) / 8  # first order would give 16
 
 
 def test_the_solved_equation_and_the_exact_draws_have_one_distribution():
