@@ -15,6 +15,7 @@ from gnode import errors, stopping
 from gnode.cli.sweep import _one_core_per_network
 from gnode.experiments import collect, results
 from gnode.experiments.artefact import SCALES
+from gnode.experiments.asked import Asked
 from gnode.experiments.registry import artefact
 from gnode.experiments.reproduce import prepare, reproduce
 from gnode.train import store
@@ -65,17 +66,21 @@ def reproduce_command(
         console.print(artefact(name).about, markup=False, highlight=False)
     else:
         errors.one_of("scale", scale, SCALES)
-        chosen = () if only is None else only.split(",")
-        what = {"scale": scale, "only": chosen, "seeds": seeds, "kernel": kernel, "sweeps": sweeps}
+        what = {
+            "scale": scale,
+            "only": () if only is None else tuple(only.split(",")),
+            "seeds": seeds,
+            "kernel": kernel,
+        }
         folder = out or Path("runs/reproduce")
         if prepare_only:
-            _prepare(name, folder, what)
+            _prepare(Asked(artefact(name), **what), folder, sweeps)
         else:
-            _make(name, folder, what, {"engine": engine, "progress": progress})
+            _make(name, folder, what, {"sweeps": sweeps, "engine": engine, "progress": progress})
 
 
-def _prepare(name: str, out: Path, what: dict[str, Any]) -> None:
-    made = prepare(name, out, **what)
+def _prepare(asked: Asked, out: Path, sweeps: Path | None) -> None:
+    made = prepare(asked, out, sweeps)
     for sweep in made:
         console.print(f"{sweep.number():5} networks   {sweep.folder}", soft_wrap=True)
     console.print(

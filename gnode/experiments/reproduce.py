@@ -53,23 +53,14 @@ def reproduce(
     return path
 
 
-def prepare(
-    name: str,
-    out: str | Path,
-    *,
-    scale: str = "smoke",
-    sweeps: str | Path | None = None,
-    only: Sequence[str] = (),
-    seeds: int | None = None,
-    kernel: str | None = None,
-) -> list[Sweep]:
-    """The sweeps of an artefact as folders, not trained: any number of processes may `gnode.resume_sweep` parts of them.
-
-    **Arguments:** as in `reproduce`, which finds them there.
+def prepare(asked: Asked, out: str | Path, sweeps: str | Path | None = None) -> list[Sweep]:
+    """The sweeps of what is asked for as folders, not trained: any number of processes may `gnode.resume_sweep` parts of
+    them, and `reproduce` finds them in `out` or `sweeps`.
     """
-    asked = Asked(artefact(name), scale, tuple(only), seeds, kernel)
     if not asked.plans:
-        raise errors.ArgumentError(f"{name} trains no networks, so there is nothing to prepare; leave --prepare out.")
+        raise errors.ArgumentError(
+            f"{asked.of.name} trains no networks, so there is nothing to prepare; leave --prepare out."
+        )
     return list(_sweeps(asked, Path(out), sweeps, prepare=True).values())
 
 

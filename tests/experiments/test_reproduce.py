@@ -63,7 +63,8 @@ def test_a_sweep_is_trained_once_and_shared(folder):
 
 
 def test_prepared_sweeps_are_trained_by_parts_and_found(folder, tmp_path):
-    (prepared,) = prepare("annulus-generalisation", tmp_path)
+    asked = Asked(artefact("annulus-generalisation"), "smoke")
+    (prepared,) = prepare(asked, tmp_path)
     assert (prepared.done(), prepared.number()) == ([], 2)
     for part in ("1/2", "2/2"):
         resume_sweep(prepared.folder, part=Part.read(part))
@@ -73,10 +74,10 @@ def test_prepared_sweeps_are_trained_by_parts_and_found(folder, tmp_path):
     assert results.compared(content) == results.compared(
         json.loads((folder / "annulus-generalisation.json").read_text())
     )
-    (again,) = prepare("annulus-generalisation", tmp_path)  # loses nothing
+    (again,) = prepare(asked, tmp_path)  # loses nothing
     assert again.done() == [0, 1]
     with pytest.raises(ArgumentError, match="trains no networks, so there is nothing to prepare"):
-        prepare("capacity", tmp_path)
+        prepare(Asked(artefact("capacity"), "smoke"), tmp_path)
 
 
 def test_another_number_of_seeds(folder, tmp_path):
