@@ -27,7 +27,7 @@ from timing import report
 
 import gnode
 from gnode.analysis import fixed_points, system
-from gnode.analysis.duplicates import merge
+from gnode.analysis._fixed_points.merging import merge
 
 TARGET_Q = 1e-12
 TARGET_RESIDUAL = float(np.sqrt(2 * TARGET_Q))

@@ -16,8 +16,9 @@ from jaxtyping import Array
 from timing import report
 
 from gnode import cells
-from gnode.bench.table import relative_error
-from gnode.solve import PRODUCTS, Solver, kernels, rollout_batch
+from gnode.bench._table import relative_error
+from gnode.solve import PRODUCTS, Solver, rollout_batch
+from gnode.solve.gpu import choice
 
 SHAPES = 6
 """Of each kernel."""
@@ -93,7 +94,7 @@ def sizes_of(cell: cells.Cell) -> dict[str, Any]:
 
 
 def main() -> None:
-    kernels.INTERPRET = True
+    choice.INTERPRET = True
     rng, rows = np.random.default_rng(0), []
     for kernel, random in KERNELS.items():
         for turn in range(SHAPES):

@@ -21,9 +21,10 @@ from timing import report
 from gnode import fit, sweep
 from gnode.bench import compare
 from gnode.solve import available_cores
-from gnode.train import Grid, loop, member, spec
-from gnode.train.engines import one_program
-from gnode.train.grid import TaskCache
+from gnode.sweeps import _member
+from gnode.sweeps.engines import one_program
+from gnode.sweeps.grid import TaskCache
+from gnode.train import Grid, loop, spec
 
 TASK = "flipflop-variable"
 AXES = {"model": "gnode", "state": 6, "lr": [1e-4, 1e-3, 1e-2], "weight_decay": [1e-3, 1e-1], "seed": [0, 1]}
@@ -80,7 +81,7 @@ def epoch_of(members: int, size: int):
     grid = Grid.over(TASK, model="gnode", state=6, batch_size=size, seed=list(range(members)))
     task = TaskCache(TASK)(grid.members[0])
     data = loop.on_device(task)
-    problems = [member.pose(settings, task, data) for settings in grid.members]
+    problems = [_member.pose(settings, task, data) for settings in grid.members]
     stacked = {part: one_program._stack([getattr(p, part) for p in problems]) for part in ("hyper", "key", "frozen")}
     state = one_program._stack([loop.begin(problem).state for problem in problems])
     first = problems[0]

@@ -8,7 +8,7 @@ import jax
 from rich.console import Console
 from rich.table import Table
 
-from gnode.train import store
+from gnode import provenance
 
 RESULTS = Path(__file__).parent / "results"
 console = Console()
@@ -24,5 +24,5 @@ def report(title: str, rows: list[dict[str, Any]], file: str) -> None:
     console.print(table)
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{file}-{jax.default_backend()}.json"
-    path.write_text(json.dumps({"title": title, "rows": rows, **store.environment()}, indent=1) + "\n")
+    path.write_text(json.dumps({"title": title, "rows": rows, **provenance.environment()}, indent=1) + "\n")
     console.print(f"saved as {path.relative_to(Path(__file__).parent.parent)}")

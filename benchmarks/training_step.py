@@ -14,13 +14,13 @@ import optax
 from timing import report
 
 from gnode.bench import RIVALS, SHAPES, compare
-from gnode.bench.rivals import Outputs
-from gnode.bench.shapes import Data
-from gnode.train import Settings, parameters, program
+from gnode.bench._rivals import Outputs
+from gnode.bench._shapes import Data
+from gnode.train import Settings, _parameters, program
 from gnode.train.loss import Batch
 
 SHAPE = SHAPES["flip-flop N=6 B=10"]
-PARAMS, FROZEN = parameters.split(SHAPE.network())
+PARAMS, FROZEN = _parameters.split(SHAPE.network())
 
 
 def training_step(outputs: Outputs):

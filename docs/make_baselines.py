@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gnode import plots
-from gnode.experiments.baselines import DEFAULTS, RESULT
+from gnode.baselines._baselines import DEFAULTS, RESULT
 
 HERE = Path(__file__).parent / "results"
 CDE, LAST_VALUE = "ncde-characters", "last-value-walker2d"

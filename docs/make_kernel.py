@@ -14,7 +14,7 @@ import numpy as np
 from make_results import command
 
 from gnode import Sweep
-from gnode.train.swept import SPEC
+from gnode.sweeps._folder import SPEC
 
 HERE = Path(__file__).parent / "results"
 NAMES = ("fused, tf32", "fused, bfloat16", "loop")

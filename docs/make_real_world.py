@@ -14,8 +14,8 @@ import numpy as np
 from make_results import command
 
 from gnode import Sweep, plots, tasks
+from gnode.sweeps._folder import SPEC
 from gnode.train import error_by_horizon
-from gnode.train.swept import SPEC
 
 HERE = Path(__file__).parent / "results"
 WARM_UP, AHEAD = 40, 30

@@ -13,7 +13,7 @@ import shutil
 from pathlib import Path
 
 from gnode import Sweep, plots
-from gnode.train.swept import SPEC, _as_text
+from gnode.sweeps._folder import SPEC, _as_text
 
 HERE = Path(__file__).parent / "results"
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gnode.train import store
+from gnode import provenance
 
 HERE = Path(__file__).parent / "results"
 
@@ -54,7 +54,7 @@ def run(command: str) -> str:
 
 
 def main() -> None:
-    facts = store.environment()
+    facts = provenance.environment()
     parts = [
         "# Theory in numbers\n\nWhat the commands of the [theory notes](../theory.md) print; this page is made by "
         f"`python docs/make_theory.py` (commit {facts['commit']}, jax {facts['versions']['jax']}, "

@@ -1,31 +1,38 @@
 """Whole networks by name: one flat list of settings, as a sweep or a shell command gives them, becomes a `Network`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import jax
+from typing import TYPE_CHECKING, Any
 
 from gnode import errors
-from gnode.cells import CELLS
-from gnode.init import Initialiser
-from gnode.network import Network
-from gnode.solve import Solver
-from gnode.types import Key, as_key
+from gnode.cells import registry
+from gnode.network.names import INITIAL_STATES
+from gnode.options import Option, choice, widths
 
-COMMON = ("tau", "learn_tau", "init", "bias_std")
-GATED = ("hidden", "final", "activate_state", "leak")
+if TYPE_CHECKING:
+    from gnode.init import Initialiser
+    from gnode.network import Network
+    from gnode.solve import Solver
+    from gnode.types import Key
 
-CELL_OPTIONS: dict[str, tuple[str, ...]] = {
-    "rnn": (*COMMON, *GATED),
-    "rate_rnn": (*COMMON, "hidden"),
-    "mgru": (*COMMON, *GATED),
-    "gru": COMMON,
-    "lstm": COMMON,
-    "lem": (*COMMON, "gate"),
-    "node": (*COMMON, *GATED, "widths"),
-    "gnode": (*COMMON, *GATED, "widths", "gate_widths"),
-}
-"""Which settings each model has."""
+__all__ = ["build", "cell_options", "network_options"]
+
+
+def network_options() -> dict[str, Option]:
+    """Returns the options of `build` that describe the network, those of all registered cells included."""
+    return {
+        "model": Option("network", str, f"Network: {', '.join(registry.CELLS)}.", synonyms=("cell", "network")),
+        "state": Option("network", int, "State size N.", synonyms=("units", "hidden_size", "size")),
+        **registry.OPTIONS,
+        "initial": Option(
+            "network", str, f"Initial state: {', '.join(INITIAL_STATES)}.", check=choice(tuple(INITIAL_STATES))
+        ),
+        "readout_widths": Option("network", widths, "Hidden layers of the readout, as 64x64.", "64"),
+    }
+
+
+def cell_options(model: str) -> tuple[str, ...]:
+    """Returns the names of the options that a model's cell has."""
+    return registry.cell_entry(model).options
 
 
 def build(
@@ -36,32 +43,39 @@ def build(
     state: int,
     initial: str = "zeros",
     readout_widths: Sequence[int] = (),
-    method: str | Solver | None = None,
+    method: "str | Solver | None" = None,
     solver: Mapping[str, Any] | None = None,
-    init: str | Initialiser = "glorot_uniform",
-    key: Key | int,
+    init: "str | Initialiser" = "glorot_uniform",
+    key: "Key | int",
     **options: Any,
-) -> Network:
-    """The network of that model: `gnode.cells.<model>` with an initial state and a readout.
+) -> "Network":
+    """Draws the network of that model: `gnode.cells.<model>` with an initial state and a readout.
 
-    **Arguments:** `model`, a name from `CELL_OPTIONS`; `inputs`, `outputs`, `state`, the sizes; `initial`,
-    `readout_widths`, `method` as in `Network`; `solver`,
-    further options of `gnode.Solver`; the rest are options of the cell (those that the model does not have are
-    an error).
+    **Arguments:**
+
+    - `model`: a name from `gnode.cells.CELLS`.
+    - `inputs`, `outputs`, `state`: the sizes.
+    - `initial`, `readout_widths`, `method`, `init`: as in `Network`.
+    - `solver`: further options of `gnode.Solver`.
+    - `options`: those of the cell.
+
+    **Raises:** `ArgumentError` for an option that the model does not have.
 
     >>> build("gru", 2, 2, state=6, tau=0.01, key=0).cell.units
     6
     """
-    errors.one_of("model", model, CELL_OPTIONS)
+    from gnode.network import Network  # brings in jax, which the names above do not need
+    from gnode.types import split_key
+
+    entry = registry.cell_entry(model)
     for option in options:
-        if option not in CELL_OPTIONS[model]:
-            has = [name for name in CELL_OPTIONS if option in CELL_OPTIONS[name]]
-            where = f"it belongs to {', '.join(has)}" if has else f"its settings are {', '.join(CELL_OPTIONS[model])}"
+        if option not in entry.options:
+            has = [name for name, other in registry.CELLS.items() if option in other.options]
+            where = f"it belongs to {', '.join(has)}" if has else f"its settings are {', '.join(entry.options)}"
             raise errors.ArgumentError(f"model {model!r} has no setting {option!r}; {where}.")
-    key_cell, key_network = jax.random.split(as_key(key))
-    cell = CELLS[model](inputs, state, init=init, key=key_cell, **options)
+    key_cell, key_network = split_key(key)
     return Network(
-        cell,
+        entry(inputs, state, init=init, key=key_cell, **options),
         outputs,
         initial=initial,
         readout_widths=readout_widths,

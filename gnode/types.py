@@ -38,6 +38,12 @@ def as_key(key: Key | int | None, name: str = "key") -> Key:
     raise errors.ArgumentError(f"{name} is {key!r}, but must be a whole number or a jax key (jax.random.key(0)).")
 
 
+def split_key(key: Key | int) -> tuple[Key, Key]:
+    """Two independent keys from a key or a seed."""
+    first, second = jax.random.split(as_key(key))
+    return first, second
+
+
 def plain_key(key: Key | int) -> int | list[int]:
     """A key as JSON can hold it: the whole number it was made from, or the numbers inside it.
 

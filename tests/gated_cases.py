@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gnode import cells
-from gnode.activations import SLOPES
+from gnode._activation_functions import SLOPES
 
 
 def plain_loop(cell, xs, h0, dt):

@@ -8,7 +8,7 @@ import pytest
 from gnode import Network, build, cells
 from gnode.errors import ArgumentError
 from gnode.network import LearnedState
-from gnode.train import parameters
+from gnode.train import _parameters
 
 XS = jnp.asarray(np.random.default_rng(0).normal(size=(3, 6, 2)), jnp.float32)
 
@@ -49,7 +49,7 @@ def test_initial_states():
 @pytest.mark.parametrize(("initial", "trained"), [("zeros", 0), ("random", 0), ("learned", 1), ("affine", 2)])
 def test_what_is_trained(initial, trained):
     net = make(initial=initial)
-    params, frozen = parameters.split(net)
+    params, frozen = _parameters.split(net)
     assert len(jax.tree.leaves(params.initial)) == trained
     assert frozen.cell.timescale.tau is not None
     assert params.cell.timescale.tau is None

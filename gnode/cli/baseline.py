@@ -1,20 +1,26 @@
 """gnode baseline: what a network has to beat on real data."""
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from gnode import errors, stopping
-from gnode.experiments import baselines
-from gnode.experiments.baselines import DEFAULTS, RESULT, Baseline
+from gnode import errors
+from gnode.cli._shared import Progress, console, resumable, say
 
-console = Console()
+if TYPE_CHECKING:
+    from gnode.baselines import Baseline
+
 NAMES = ("characters", "walker2d")
+
+
+DEFAULTS = {"epochs": 120, "state": 32, "lr": 1e-3, "batch_size": 32, "seed": 0}
+"""Those of the neural CDE, for `--help`; a test compares them with `gnode.baselines.DEFAULTS`."""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("baseline")(baseline_command)
 
 
 def _is(name: str) -> str:
@@ -35,19 +41,23 @@ def baseline_command(
         typer.Option(help="Folder for the result; by default runs/ncde-characters, and for walker2d none."),
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with the neural CDE in this folder.")] = None,
-    progress: Annotated[bool | None, typer.Option(help="Progress bar; by default on a terminal only.")] = None,
+    progress: Progress = None,
 ) -> None:
     """Measure what the networks of this project are compared with on a data set.
 
     Example: gnode baseline characters --dropped 0.3 --epochs 30 --out runs/ncde-characters
     """
+    from gnode import baselines
+
     options = {"dropped": dropped, "epochs": epochs, "state": state, "lr": lr, "batch_size": batch_size, "seed": seed}
     given: dict[str, Any] = {option: value for option, value in options.items() if value is not None}
     seeded: dict[str, Any] = {} if data_seed is None else {"data_seed": data_seed}
     if resume is not None:
         if name is not None or out is not None or given or seeded:
             raise errors.ArgumentError("--resume takes all settings from the baseline's folder; give it alone.")
-        tell(_guarded(partial(baselines.resume_neural_cde, resume, progress), resume), resume)
+        with resumable("gnode baseline --resume {}", resume):
+            done = baselines.resume_neural_cde(resume, progress)
+        finish(done, resume)
     elif name is None:
         raise errors.ArgumentError(f"the data set is missing; those with a baseline are {' and '.join(NAMES)}.")
     elif errors.one_of("data set", name, NAMES) == "walker2d":
@@ -57,20 +67,14 @@ def baseline_command(
         _carry_forward(out, seeded)
     else:
         folder = out or Path("runs/ncde-characters")
-        work = partial(baselines.characters_baseline, folder, progress=progress, **given, **seeded)
-        tell(_guarded(work, folder), folder)
-
-
-def _guarded(work: Callable[[], Baseline], folder: Path) -> Baseline:
-    """Runs `work`; Ctrl-C becomes a sentence that says how to go on."""
-    try:
-        return work()
-    except KeyboardInterrupt:
-        console.print(f"\nInterrupted; go on with: gnode baseline --resume {folder}", soft_wrap=True)
-        raise typer.Exit(stopping.EXIT_STATUS) from None
+        with resumable("gnode baseline --resume {}", folder):
+            done = baselines.characters_baseline(folder, progress=progress, **given, **seeded)
+        finish(done, folder)
 
 
 def _carry_forward(out: Path | None, seeded: dict[str, Any]) -> None:
+    from gnode import baselines
+
     with console.status("walker2d: reading"):
         result = baselines.walker2d_baseline(out, **seeded)
     console.print(
@@ -79,11 +83,18 @@ def _carry_forward(out: Path | None, seeded: dict[str, Any]) -> None:
         soft_wrap=True,
     )
     if out is not None:
-        console.print(f"Written to {out / RESULT}", soft_wrap=True)
+        say(f"Written to {out / baselines.RESULT}")
 
 
-def tell(done: Baseline, folder: Path) -> None:
-    """Prints what came out. A run that diverged exits with status 2."""
+def finish(done: "Baseline", folder: Path) -> None:
+    """Prints what came out.
+
+    **Raises:** `GnodeError` if the run diverged, so that the command exits with status 2.
+    """
+    from rich.table import Table
+
+    from gnode.baselines import RESULT
+
     run, result = done.run, done.result
     console.print(run.summary(), soft_wrap=True)
     if run.status == "diverged":
@@ -100,4 +111,4 @@ def tell(done: Baseline, folder: Path) -> None:
         table.add_row(method, f"{row['largest']:.2g}", f"{100 * row['same']:.2f}%", f"{100 * row['accuracy']:.2f}%")
     console.print(table)
     names = ", ".join([RESULT, *(file.name for file in done.files)])
-    console.print(f"Folder: {folder}   files: {names}", soft_wrap=True)
+    say(f"Folder: {folder}   files: {names}")

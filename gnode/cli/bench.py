@@ -4,19 +4,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from gnode import bench
-from gnode.solve import available_cores, use_cores
-from gnode.train import store
+from gnode.cli._shared import console, say
 
-console = Console()
+
+def add_to(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("bench")(bench_command)
 
 
 def bench_command(
     shapes: Annotated[
-        list[str] | None, typer.Argument(help=f"Shapes: {', '.join(bench.SHAPES)}. By default all that fit.")
+        list[str] | None,
+        typer.Argument(help="Shapes of the paper, such as 'flip-flop N=6 B=10'. By default all that fit."),
     ] = None,
     rounds: Annotated[int, typer.Option(help="How often each rival has its turn.", min=1)] = 9,
     skip: Annotated[str | None, typer.Option(help="Leave out rivals whose name begins so, e.g. diffrax.")] = None,
@@ -26,14 +26,18 @@ def bench_command(
 
     Read the ratios, not the milliseconds. Example: gnode bench "flip-flop N=6 B=10"
     """
+    from rich.table import Table
+
+    from gnode import bench, files, provenance
+    from gnode.devices import available_cores, use_cores
 
     def save(found: dict[str, Any]) -> None:
         if out is not None:
             title = "One gradient of the paper's networks"
-            store.write_json(out, {"title": title, **found, **store.environment()})
+            files.write_json(out, {"title": title, **found, **provenance.environment()})
 
     if out is not None:
-        with store.writing(out.parent):  # before anything is measured
+        with files.writing(out.parent):  # before anything is measured
             pass
     use_cores(available_cores())
     with console.status("measuring") as status:
@@ -52,7 +56,7 @@ def bench_command(
         table.add_row(row["shape"] if row["gradient by"] == "gnode" else "", row["gradient by"], *cells)
     console.print(table)
     if out is not None:
-        console.print(f"saved as {out}", soft_wrap=True)
+        say(f"saved as {out}")
 
 
 def _cell(column: str, value: float | None) -> str:

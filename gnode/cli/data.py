@@ -1,31 +1,37 @@
 """gnode data: the data sets of the real-world tasks."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-from rich.table import Table
 
-from gnode import plots
-from gnode.plots.data import class_counts, example_series
-from gnode.tasks import cache
-from gnode.tasks.check import Checked, check, examples
-from gnode.tasks.datasets import obtain
-from gnode.tasks.datasets.originals import DATASETS, DataSet, dataset
+from gnode.cli._shared import console, say
 
-console = Console()
-app = typer.Typer(no_args_is_help=True, help="Data sets of the real-world tasks: get, add, check, list.")
+if TYPE_CHECKING:
+    from gnode.tasks.datasets.originals import DataSet
+    from gnode.tasks.inspection import Checked
+
+
+def add_to(app: typer.Typer) -> None:
+    """Adds the commands."""
+    group = typer.Typer(no_args_is_help=True, help="Data sets of the real-world tasks: get, add, check, list.")
+    commands = {"list": list_command, "get": get_command, "add": add_command, "check": check_command}
+    for name, command in commands.items():
+        group.command(name)(command)
+    app.add_typer(group, name="data")
+
 
 Name = Annotated[str, typer.Argument(help="characters, walker2d or speech.")]
 Version = Annotated[int | None, typer.Option(help="Of speech: 1 (default) or 2.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Put it in the place of the one that is there.")]
 
 
-@app.command("list")
 def list_command() -> None:
     """Show the data sets, and which of them are here."""
+    from rich.table import Table
+
+    from gnode.tasks import DATASETS, cache
+
     table = Table(
         "data set", "here", "original", "licence", title=f"Cache: {cache.cache_folder()}", title_justify="left"
     )
@@ -36,7 +42,6 @@ def list_command() -> None:
     console.print(table)
 
 
-@app.command("get")
 def get_command(
     name: Name,
     version: Version = None,
@@ -48,6 +53,11 @@ def get_command(
 
     Example: gnode data get characters
     """
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    from gnode.tasks.datasets import obtain
+    from gnode.tasks.datasets.originals import dataset
+
     data = dataset(name, version)
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
@@ -62,7 +72,6 @@ def get_command(
     _tell(data, folder)
 
 
-@app.command("add")
 def add_command(
     name: Name,
     paths: Annotated[list[Path], typer.Argument(help="The original (files, folder or archive), or the compact files.")],
@@ -73,19 +82,21 @@ def add_command(
 
     Example: gnode data add walker2d walker.zip
     """
+    from gnode.tasks.datasets import obtain
+    from gnode.tasks.datasets.originals import dataset
+
     data = dataset(name, version)
     with console.status(f"{data.name}: reading"):
         folder = obtain.add(data, paths, replace=replace)
     _tell(data, folder)
 
 
-def _tell(data: DataSet, folder: Path) -> None:
+def _tell(data: "DataSet", folder: Path) -> None:
     command, _, version = data.name.partition("-v")
     option = f" --version {version}" if version else ""
-    console.print(f"{data.name} is in {folder}. See what it holds: gnode data check {command}{option}", soft_wrap=True)
+    say(f"{data.name} is in {folder}. See what it holds: gnode data check {command}{option}")
 
 
-@app.command("check")
 def check_command(
     name: Name,
     version: Version = None,
@@ -95,41 +106,49 @@ def check_command(
 
     Example: gnode data check walker2d
     """
+    from gnode.tasks.datasets.originals import dataset
+    from gnode.tasks.inspection import check
+
     data = dataset(name, version)
     task_name, _, which = data.name.partition("-v")
     with console.status(f"{data.name}: reading"):
         found = check(task_name, int(which or 1))
     _print(data, found)
     files = _draw(data, found, out)
-    console.print(f"Pictures: {', '.join(map(str, files))}", soft_wrap=True)
+    say(f"Pictures: {', '.join(map(str, files))}")
 
 
-def _print(data: DataSet, found: Checked) -> None:
+def _print(data: "DataSet", found: "Checked") -> None:
     task = found.task
     counts = ", ".join(f"{count} {part}" for part, count in found.parts.items())
-    console.print(f"[bold]{data.name}[/]: {sum(found.parts.values())} trials ({counts})", soft_wrap=True)
+    say(f"[bold]{data.name}[/]: {sum(found.parts.values())} trials ({counts})")
     console.print(
         f"{task.bins} bins of {task.dt:.4g} s, {task.inputs} inputs, {task.outputs} outputs, "
         f"{100 * found.missing:.1f}% of bins missing",
         soft_wrap=True,
     )
     if found.baseline is not None:
-        console.print(f"test MSE of the last value carried forward: {found.baseline:.4f}", soft_wrap=True)
+        say(f"test MSE of the last value carried forward: {found.baseline:.4f}")
     classes = found.class_counts()
     if classes:
+        from rich.table import Table
+
         table = Table("class", *found.parts, "all")
         for label, row in classes.items():
             table.add_row(label, *map(str, row), str(sum(row)))
         console.print(table)
 
 
-def _draw(data: DataSet, found: Checked, out: Path) -> list[Path]:
+def _draw(data: "DataSet", found: "Checked", out: Path) -> list[Path]:
+    from gnode import plots
+    from gnode.tasks.inspection import examples
+
     task = found.task
     titles = (
         [] if task.classes is None else [f"“{task.classes[index]}”" for index in task.train.targets[examples(task)]]
     )
-    figure = example_series(found.observed, found.filled, task.dt, titles)
+    figure = plots.example_series(found.observed, found.filled, task.dt, titles)
     files = plots.save(figure, out / f"{data.name}-trials")
     if found.class_counts():
-        files += plots.save(class_counts(found.class_counts(), list(found.parts)), out / f"{data.name}-classes")
+        files += plots.save(plots.class_counts(found.class_counts(), list(found.parts)), out / f"{data.name}-classes")
     return files

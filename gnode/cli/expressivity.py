@@ -4,31 +4,28 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from gnode import expressivity, plots
-from gnode.cli.sweep import _one_core_per_network
-from gnode.cli.theory import _numbers, _whole_numbers
-from gnode.expressivity import LEARNING_RATES, WEIGHT_DECAYS
-from gnode.expressivity.longest import DEFAULT_ERROR, LENGTHS
-from gnode.plots import expressivity as pictures
-from gnode.train import spec
+from gnode.cli._shared import Progress, console, numbers, say, whole_numbers
 
-app = typer.Typer(help="How complex a trajectory of noise a network can fit.", no_args_is_help=True)
-console = Console()
+
+def add_to(app: typer.Typer) -> None:
+    """Adds the commands."""
+    group = typer.Typer(help="How complex a trajectory of noise a network can fit.", no_args_is_help=True)
+    group.command("measure")(measure_command)
+    group.command("longest")(longest_command)
+    app.add_typer(group, name="expressivity")
+
 
 Rates = Annotated[str, typer.Option(help="Learning rates, separated by commas.")]
 Decays = Annotated[str, typer.Option(help="Weight decays, separated by commas.")]
 Seeds = Annotated[int, typer.Option(help="Seeds, of which mean and deviation are taken.")]
 Epochs = Annotated[int, typer.Option(help="Epochs of training.")]
-Engine = Annotated[str, typer.Option(help="As in `gnode sweep`.")]
-Bar = Annotated[bool | None, typer.Option(help="Progress bar; by default on a terminal only.")]
-RATES, DECAYS = (",".join(f"{value:g}" for value in values) for values in (LEARNING_RATES, WEIGHT_DECAYS))
+Engine = Annotated[str, typer.Option(help="As in `gnode sweep run`.")]
+RATES, DECAYS = "1e-4,1e-3,1e-2", "1e-3,1e-2,1e-1"
+"""The paper's settings."""
 
 
-@app.command()
-def measure(
+def measure_command(
     models: Annotated[str, typer.Argument(help="Models, separated by commas (see `gnode list`).")],
     state: Annotated[str, typer.Option(help="State sizes N, separated by commas.")] = "10,32,100",
     hidden: Annotated[str, typer.Option(help="Units H of each hidden layer of F, separated by commas.")] = "1000",
@@ -46,22 +43,28 @@ def measure(
     out: Annotated[Path, typer.Option(help="Folder of the sweep; the same command goes on with it.")] = Path(
         "runs/expressivity"
     ),
-    progress: Bar = None,
+    progress: Progress = None,
 ) -> None:
     """The least error with which networks fit one trajectory, by N, H, layers and tau.
 
     Example: gnode expressivity measure gru,gnode --state 10,32,100 --tau 1,30 --seeds 3 --out runs/expressivity
     """
-    _one_core_per_network()
+    from rich.table import Table
+
+    from gnode import expressivity, plots
+    from gnode.devices import one_core_per_network
+    from gnode.plots import expressivity as pictures
+
+    one_core_per_network()
     found = expressivity.measure(
         models.split(","),
         out,
-        state=_whole_numbers("state", state),
-        hidden=_whole_numbers("hidden", hidden),
-        layers=_whole_numbers("layers", layers),
-        tau=_numbers("tau", tau),
-        lr=_numbers("lr", lr),
-        weight_decay=_numbers("weight_decay", weight_decay),
+        state=whole_numbers("state", state),
+        hidden=whole_numbers("hidden", hidden),
+        layers=whole_numbers("layers", layers),
+        tau=numbers("tau", tau),
+        lr=numbers("lr", lr),
+        weight_decay=numbers("weight_decay", weight_decay),
         seeds=seeds,
         bins=bins,
         epochs=epochs,
@@ -76,50 +79,57 @@ def measure(
     console.print(table)
     for along, figure in pictures.along_all_axes(found).items():
         files = plots.save(figure, out / f"by-{along}", ("png", "pdf"))
-        console.print(f"Figure: {', '.join(map(str, files))}", soft_wrap=True)
+        say(f"Figure: {', '.join(map(str, files))}")
 
 
-@app.command()
-def longest(
+def longest_command(
     model: Annotated[str, typer.Argument(help="A model (see `gnode list`).")],
     state: Annotated[int, typer.Option(help="State size N.")] = 100,
     widths: Annotated[str | None, typer.Option(help="Hidden layers of F, as 1000 or 316x316.")] = None,
     tau: Annotated[float, typer.Option(help="Time constant of the network in seconds.")] = 1.0,
-    error: Annotated[float, typer.Option(help="Mean squared error that counts as fitted.")] = DEFAULT_ERROR,
-    lengths: Annotated[str, typer.Option(help="Lengths to try, in bins.")] = ",".join(map(str, LENGTHS)),
+    error: Annotated[float, typer.Option(help="Mean squared error that counts as fitted.")] = 0.05,
+    lengths: Annotated[str, typer.Option(help="Lengths to try, in bins.")] = "5,7,10,14,20,28,40,57,80,113,160,226,320",
     lr: Rates = RATES,
     weight_decay: Decays = DECAYS,
     seeds: Seeds = 5,
     epochs: Epochs = 2000,
     engine: Engine = "auto",
     out: Annotated[Path | None, typer.Option(help="Folder of the sweep; by default runs/longest-MODEL-N.")] = None,
-    progress: Bar = None,
+    progress: Progress = None,
 ) -> None:
     """The longest trajectory that a network fits to a given error: one number for an architecture.
 
     Example: gnode expressivity longest gnode --state 32 --widths 316 --error 0.05
     """
-    _one_core_per_network()
+    from rich.table import Table
+
+    from gnode import expressivity, plots
+    from gnode.cells import cell_label
+    from gnode.devices import one_core_per_network
+    from gnode.plots import expressivity as pictures
+    from gnode.train.spec import read
+
+    one_core_per_network()
     folder = out or Path("runs") / f"longest-{model}-{state}"
     found = expressivity.longest_fit(
         model,
         folder,
         error=error,
-        lengths=_whole_numbers("lengths", lengths),
-        lr=_numbers("lr", lr),
-        weight_decay=_numbers("weight_decay", weight_decay),
+        lengths=whole_numbers("lengths", lengths),
+        lr=numbers("lr", lr),
+        weight_decay=numbers("weight_decay", weight_decay),
         seeds=seeds,
         epochs=epochs,
         engine=engine,
         progress=progress,
         state=state,
         tau=tau,
-        **({} if widths is None else {"widths": spec.read("widths", widths)}),
+        **({} if widths is None else {"widths": read("widths", widths)}),
     )
     table = Table("bins", "min. training MSE", title=f"{model}, N = {state}")
     for length, losses in zip(found.lengths, found.errors):
         table.add_row(str(length), f"{losses.mean():.4g} ± {losses.std():.2g}")
     console.print(table)
-    console.print(f"{plots.MODEL_NAMES.get(model, model)} {found.summary()}.", soft_wrap=True)
-    files = plots.save(pictures.lengths({plots.MODEL_NAMES.get(model, model): found}), folder / "lengths")
-    console.print(f"Figure: {files[0]}", soft_wrap=True)
+    say(f"{cell_label(model)} {found.summary()}.")
+    files = plots.save(pictures.lengths({cell_label(model): found}), folder / "lengths")
+    say(f"Figure: {files[0]}")

@@ -1,135 +1,153 @@
-"""gnode reproduce: every figure, table and claim of the paper as one command."""
+"""gnode reproduce: every figure, table and claim of the paper. list, run, collect, prepare, about."""
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.markdown import Markdown
-from rich.table import Column, Table
-from rich.text import Text
 
-from gnode import errors, stopping
-from gnode.cli.sweep import _one_core_per_network
-from gnode.experiments import collect, results
-from gnode.experiments.artefact import SCALES
-from gnode.experiments.asked import Asked
-from gnode.experiments.registry import artefact
-from gnode.experiments.reproduce import prepare, reproduce
-from gnode.train import store
+from gnode import errors
+from gnode.cli._shared import Progress, console, resumable, say
 
-console = Console()
+Name = Annotated[str | None, typer.Argument(help="An artefact; `gnode reproduce list` shows them.")]
+Scale = Annotated[str, typer.Option(help="smoke, reduced or paper.")]
+Out = Annotated[Path, typer.Option(help="Folder for the results.")]
+Published = Annotated[Path, typer.Option(help="Folder of the results.")]
+Sweeps = Annotated[
+    Path | None, typer.Option(help="Folder of trained sweeps, shared by all artefacts; by default OUT/sweeps.")
+]
+Only = Annotated[str | None, typer.Option(help="Some of its sweeps, separated by commas: a result in part.")]
+Seeds = Annotated[int | None, typer.Option(help="Another number of seeds than the scale's own.")]
+Kernel = Annotated[str | None, typer.Option(help="As in `gnode sweep run`, for all of its networks.")]
 
-
-def reproduce_command(
-    name: Annotated[str | None, typer.Argument(help="An artefact; --list shows them.")] = None,
-    scale: Annotated[str, typer.Option(help=f"{', '.join(SCALES)}.")] = "smoke",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder for the results; by default runs/reproduce (--list, --collect: docs/results/reproduce)."
-        ),
-    ] = None,
-    sweeps: Annotated[
-        Path | None, typer.Option(help="Folder of trained sweeps, shared by all; by default OUT/sweeps.")
-    ] = None,
-    only: Annotated[str | None, typer.Option(help="Some of its sweeps, separated by commas: a result in part.")] = None,
-    seeds: Annotated[int | None, typer.Option(help="Another number of seeds than the scale's own.")] = None,
-    list_all: Annotated[bool, typer.Option("--list", help="Show all artefacts and where they stand.")] = False,
-    about: Annotated[
-        bool, typer.Option("--about", help="Say what the artefact shows, and what was published.")
-    ] = False,
-    collect_all: Annotated[bool, typer.Option("--collect", help="Make OUT.md of all results in OUT.")] = False,
-    kernel: Annotated[str | None, typer.Option(help="As in `gnode sweep`, for all of its networks.")] = None,
-    prepare_only: Annotated[
-        bool, typer.Option("--prepare", help="Write the folders of its sweeps and train nothing, for many processes.")
-    ] = False,
-    engine: Annotated[str, typer.Option(help="As in `gnode sweep`.")] = "auto",
-    progress: Annotated[bool | None, typer.Option(help="Progress bar; by default on a terminal only.")] = None,
-) -> None:
-    """Train, analyse and draw a figure or table of the paper, and check what the paper says of it.
-
-    Example: gnode reproduce fig1 --scale smoke --out runs/reproduce
-    """
-    published = out or collect.DEFAULT_FOLDER
-    if list_all:
-        if out is not None:
-            _need_folder(out)
-        _list(published)
-    elif collect_all:
-        _collect(published)
-    elif name is None:
-        raise errors.ArgumentError("which artefact? `gnode reproduce --list` shows them.")
-    elif about:
-        console.print(artefact(name).about, markup=False, highlight=False)
-    else:
-        errors.one_of("scale", scale, SCALES)
-        what = {
-            "scale": scale,
-            "only": () if only is None else tuple(only.split(",")),
-            "seeds": seeds,
-            "kernel": kernel,
-        }
-        folder = out or Path("runs/reproduce")
-        if prepare_only:
-            _prepare(Asked(artefact(name), **what), folder, sweeps)
-        else:
-            _make(name, folder, what, {"sweeps": sweeps, "engine": engine, "progress": progress})
+RESULTS = Path("runs/reproduce")
+DOCUMENTED = Path("docs/results/reproduce")
 
 
-def _prepare(asked: Asked, out: Path, sweeps: Path | None) -> None:
-    made = prepare(asked, out, sweeps)
-    for sweep in made:
-        console.print(f"{sweep.number():5} networks   {sweep.folder}", soft_wrap=True)
-    console.print(
-        f"Train parts of them by as many processes as you like, e.g. gnode sweep --resume {made[0].folder} --part 1/4; "
-        f"then the same command without --prepare makes the result.",
-        soft_wrap=True,
+def add_to(app: typer.Typer) -> None:
+    """Adds the commands."""
+    reproduce = typer.Typer(
+        no_args_is_help=True, help="Every figure, table and claim of the paper: list, run, collect, prepare, about."
     )
+    commands = {
+        "list": list_command,
+        "run": run_command,
+        "collect": collect_command,
+        "prepare": prepare_command,
+        "about": about_command,
+    }
+    for name, command in commands.items():
+        reproduce.command(name)(command)
+    app.add_typer(reproduce, name="reproduce")
 
 
-def _make(name: str, out: Path, what: dict[str, Any], how: dict[str, Any]) -> None:
-    _one_core_per_network()
-    of, scale, began = artefact(name), what["scale"], time.monotonic()
-    if scale in of.scales:
-        console.print(f"{of.title} ({of.place}), {scale} scale: {of.scales[scale]}", soft_wrap=True)
+def list_command(out: Published = DOCUMENTED) -> None:
+    """Show all artefacts and where they stand."""
+    from rich.box import SIMPLE
+    from rich.table import Column, Table
+    from rich.text import Text
 
-    def tell(step: str) -> None:
-        console.print(f"{time.monotonic() - began:5.0f} s  {step}", soft_wrap=True)
+    from gnode.reproduce.page import states
 
-    try:
-        path = reproduce(name, out, tell=tell, **what, **how)
-    except KeyboardInterrupt:
-        console.print(
-            f"\nInterrupted. What was trained is kept; the same command goes on with it in {out}.", soft_wrap=True
-        )
-        raise typer.Exit(stopping.EXIT_STATUS) from None
-    content = store.read_json(path)
-    console.print(Markdown(results.tables(content)))
-    files = ", ".join([path.name, path.with_suffix(".md").name, *content["figures"]])
-    console.print(f"{time.monotonic() - began:.0f} s. Folder: {out}   {files}", soft_wrap=True)
-
-
-def _list(folder: Path) -> None:
+    if out != DOCUMENTED:
+        _need_folder(out)
     narrow = console.width < 120
     state = Column("state", max_width=29 if narrow else None)
     table = Table(Column("artefact", no_wrap=True), Column("what", ratio=1 if narrow else None), state, box=SIMPLE)
-    for of, reached in collect.states(folder):
+    for of, reached in states(out):
         table.add_row(of.name, Text.assemble(of.title, (f"  {of.place}", "dim")), reached)
     console.print(table)
+
+
+def run_command(
+    name: Name = None,
+    scale: Scale = "smoke",
+    out: Out = RESULTS,
+    sweeps: Sweeps = None,
+    only: Only = None,
+    seeds: Seeds = None,
+    kernel: Kernel = None,
+    engine: Annotated[str, typer.Option(help="As in `gnode sweep run`.")] = "auto",
+    progress: Progress = None,
+) -> None:
+    """Train, analyse and draw a figure or table of the paper, and check what the paper says of it.
+
+    Example: gnode reproduce run fig1 --scale smoke --out runs/reproduce
+    """
+    from rich.markdown import Markdown
+
+    from gnode import files
+    from gnode.devices import one_core_per_network
+    from gnode.reproduce import Request, result_files, run_artefact
+
+    request = Request(_need_name(name), scale, _parts(only), seeds, kernel)
+    one_core_per_network()
+    of, began = request.of, time.monotonic()
+    say(f"{of.title} ({of.place}), {scale} scale: {of.scales[scale]}")
+
+    def tell(step: str) -> None:
+        say(f"{time.monotonic() - began:5.0f} s  {step}")
+
+    with resumable(f"{request.command} --out {out}"):
+        path = run_artefact(request, out, sweeps=sweeps, engine=engine, progress=progress, tell=tell)
+    content = files.read_json(path)
+    console.print(Markdown(result_files.tables(content)))
+    written = ", ".join([path.name, path.with_suffix(".md").name, *content["figures"]])
+    say(f"{time.monotonic() - began:.0f} s. Folder: {out}   {written}")
+
+
+def collect_command(out: Published = DOCUMENTED) -> None:
+    """Make a page, OUT.md, of all results in OUT."""
+    from gnode import files
+    from gnode.reproduce import results_page
+
+    _need_folder(out)
+    target = out.with_name(f"{out.name}.md")
+    files.write_text(target, results_page(out))
+    say(f"Page: {target}")
+
+
+def prepare_command(
+    name: Name = None,
+    scale: Scale = "smoke",
+    out: Out = RESULTS,
+    sweeps: Sweeps = None,
+    only: Only = None,
+    seeds: Seeds = None,
+    kernel: Kernel = None,
+) -> None:
+    """Write the folders of an artefact's sweeps and train nothing, for many processes."""
+    from gnode.reproduce import Request, prepare_artefact
+
+    request = Request(_need_name(name), scale, _parts(only), seeds, kernel)
+    made = prepare_artefact(request, out, sweeps=sweeps)
+    for sweep in made:
+        say(f"{sweep.number():5} networks   {sweep.folder}")
+    say(
+        f"Train parts of them by as many processes as you like, e.g. gnode sweep resume {made[0].folder} --part 1/4; "
+        f"then `gnode reproduce run` with the same arguments makes the result."
+    )
+
+
+def about_command(name: Name = None) -> None:
+    """Say what an artefact shows, and what was published."""
+    from gnode.reproduce import find_artefact
+
+    say(find_artefact(_need_name(name)).about)
+
+
+def _need_name(name: str | None) -> str:
+    if name is None:
+        raise errors.ArgumentError("which artefact? `gnode reproduce list` shows them.")
+    return name
+
+
+def _parts(text: str | None) -> tuple[str, ...]:
+    return () if text is None else tuple(text.split(","))
 
 
 def _need_folder(folder: Path) -> None:
     if not folder.is_dir():
         raise errors.StoreError(
-            f"{folder} is not a folder of results; make some with gnode reproduce NAME --out {folder}."
+            f"{folder} is not a folder of results; make some with gnode reproduce run NAME --out {folder}."
         )
-
-
-def _collect(folder: Path) -> None:
-    _need_folder(folder)
-    target = folder.with_name(f"{folder.name}.md")
-    store.write_text(target, collect.page(folder))
-    console.print(f"Page: {target}", soft_wrap=True)

@@ -1,19 +1,18 @@
 """gnode theory: what random networks do, and drawn ones beside them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from gnode import errors, plots, theory
-from gnode.analysis.spectra import steady_spectrum
-from gnode.plots import theory as pictures
+from gnode import errors
+from gnode.cli._shared import console, numbers, say, whole_numbers
 
-app = typer.Typer(no_args_is_help=True, help="What random networks do, by theory and by drawing some.")
-console = Console()
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from gnode.theory import Critical
+
 RUNAWAY = "*"
 """Marks points of a curve that are another transition than the paper's."""
 NEAR = 0.05
@@ -30,8 +29,22 @@ Seed = Annotated[int, typer.Option(help="Seed of everything drawn.", min=0)]
 Out = Annotated[Path | None, typer.Option(help="Write the figure to this file name, without its ending.")]
 
 
-@app.command()
-def critical(
+def add_to(app: typer.Typer) -> None:
+    """Adds the commands."""
+    group = typer.Typer(no_args_is_help=True, help="What random networks do, by theory and by drawing some.")
+    commands = {
+        "critical": critical_command,
+        "curve": curve_command,
+        "capacity": capacity_command,
+        "dynamics": dynamics_command,
+        "spectra": spectra_command,
+    }
+    for name, command in commands.items():
+        group.command(name)(command)
+    app.add_typer(group, name="theory")
+
+
+def critical_command(
     depth: Depth = 3,
     activation: ActivationName = "relu",
     scaling: Scaling = "kaiming",
@@ -50,6 +63,10 @@ def critical(
 
     Example: gnode theory critical --depth 3 --activation tanh --sigma-b 0.1
     """
+    import numpy as np
+
+    from gnode import theory
+
     found = theory.critical_sigma_w(depth, activation, scaling, sigma_b, aspect, final, activate_state)
     rows = {
         "critical sigma_w": f"{found.sigma_w:.12g}",
@@ -65,7 +82,12 @@ def critical(
         _drawn(found, width, draws, places, seed)
 
 
-def _drawn(found: theory.Critical, width: int, draws: int, places: int, seed: int) -> None:
+def _drawn(found: "Critical", width: int, draws: int, places: int, seed: int) -> None:
+    import numpy as np
+    from rich.table import Table
+
+    from gnode import theory
+
     stack, variance, seeds = found.stack, found.state_variance, range(seed, seed + draws)
     relaxed = [theory.measure(stack, width, one, places=places) for one in seeds]
     abscissae = {"after relaxing": [one.abscissa() for one in relaxed]}
@@ -88,8 +110,7 @@ def _drawn(found: theory.Critical, width: int, draws: int, places: int, seed: in
         console.print(f"{near} of {draws} networks have an abscissa within {NEAR:g} of 0 {where}.")
 
 
-@app.command()
-def curve(
+def curve_command(
     depths: Annotated[str, typer.Option(help="Depths, separated by commas.")] = "2,3,4,5,6",
     activation: ActivationName = "tanh",
     scaling: Scaling = "kaiming",
@@ -100,9 +121,15 @@ def curve(
     out: Out = None,
 ) -> None:
     """Critical curves in the plane of biases and weights (the paper's figure of critical depth)."""
+    import numpy as np
+    from rich.table import Table
+
+    from gnode import theory
+    from gnode.plots import theory as pictures
+
     errors.not_negative("max_sigma_b", max_sigma_b)
     found = theory.critical_curve(
-        _whole_numbers("depths", depths),
+        whole_numbers("depths", depths),
         (max_sigma_b * np.linspace(0.0, 1.0, points) ** 2).tolist(),  # denser near 0, where it is steep
         activation=activation,
         scaling=scaling,
@@ -120,8 +147,7 @@ def curve(
         _save(pictures.critical_curves(found), out)
 
 
-@app.command()
-def capacity(
+def capacity_command(
     units: Annotated[str, typer.Option(help="Network sizes N, separated by commas.")] = "10,20,40",
     rows: Annotated[int, typer.Option(help="Rows of J tried per size.")] = 40,
     margins: Annotated[str, typer.Option(help="Margins kappa, separated by commas.")] = "0,0.5,1,2",
@@ -129,9 +155,14 @@ def capacity(
     out: Out = None,
 ) -> None:
     """Gardner's capacity, and the longest random sequences that linear programming can store."""
-    sizes = _whole_numbers("units", units)  # before anything is printed: it may be wrong
+    from rich.table import Table
+
+    from gnode import theory
+    from gnode.plots import theory as pictures
+
+    sizes = whole_numbers("units", units)  # before anything is printed: it may be wrong
     table = Table("kappa", "alpha_c = T / N", title="Spherical perceptron")
-    for kappa in _numbers("margins", margins):
+    for kappa in numbers("margins", margins):
         table.add_row(f"{kappa:g}", f"{theory.gardner_capacity(kappa):.6f}")
     console.print(table)
     found = theory.capacity_experiment(sizes, rows, seed=seed)
@@ -143,8 +174,7 @@ def capacity(
         _save(pictures.capacity_curve(found), out)
 
 
-@app.command()
-def dynamics(
+def dynamics_command(
     depth: Depth = 2,
     sigma_w: Annotated[float, typer.Option(help="Scale of the weights, above the critical one.")] = 2.5,
     activation: ActivationName = "tanh",
@@ -163,7 +193,13 @@ def dynamics(
 
     The theory is that of networks without gates; with --sigma-z the drawn ones have them.
     """
-    stack = theory.Stack(depth, sigma_w, activation, scaling, sigma_b, aspect, final, activate_state)
+    import numpy as np
+    from rich.table import Table
+
+    from gnode import theory
+    from gnode.plots import theory as pictures
+
+    stack = theory.RandomStack(depth, sigma_w, activation, scaling, sigma_b, aspect, final, activate_state)
     state = theory.chaotic_state(stack)
     runs = [theory.simulate(theory.draw(stack, width, seed + index, sigma_z)) for index in range(draws if width else 0)]
     table = Table("", "C_h(0)", "C_h(1)", "C_h(5)", "exponent", title=f"depth {depth}, sigma_w {sigma_w:g}")
@@ -178,8 +214,7 @@ def dynamics(
         _save(pictures.autocorrelation(state, runs), out)
 
 
-@app.command()
-def spectra(
+def spectra_command(
     models: Annotated[str, typer.Option(help="Of mgru, gnode and lem, separated by commas.")] = "mgru,gnode,lem",
     state: Annotated[int, typer.Option(help="N.")] = 1000,
     sigma_w: Annotated[float, typer.Option(help="Scale of the weights.")] = 1.5,
@@ -190,9 +225,15 @@ def spectra(
     out: Out = None,
 ) -> None:
     """Jacobian spectra of gated cells at their steady state (the paper's Appendix B)."""
+    import numpy as np
+    from rich.table import Table
+
+    from gnode.analysis import steady_spectrum
+    from gnode.plots import theory as pictures
+
     found = [
         steady_spectrum(model, state, sigma_w=sigma_w, sigma_z=scale, method=method, duration=duration, seed=seed)
-        for scale in _numbers("sigma_z", sigma_z)
+        for scale in numbers("sigma_z", sigma_z)
         for model in models.split(",")
     ]
     ways = ", ".join(dict.fromkeys(f"{one.model} by {one.method}" for one in found))
@@ -215,33 +256,19 @@ def spectra(
 
 
 def _pairs(title: str, rows: dict[str, str]) -> None:
+    from rich.table import Table
+
     table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2))
     for name, text in rows.items():
         table.add_row(f"[cyan]{name}[/]", text)
     console.print(table)
 
 
-def _numbers(name: str, text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise _not_numbers(name, text, "numbers") from None
+def _save(figure: "Figure", out: Path) -> None:
+    from gnode import plots
 
-
-def _whole_numbers(name: str, text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise _not_numbers(name, text, "whole numbers") from None
-
-
-def _not_numbers(name: str, text: str, kind: str) -> errors.ArgumentError:
-    return errors.ArgumentError(f"{name} is {text!r}, but must be {kind} separated by commas.")
-
-
-def _save(figure, out: Path) -> None:
     for file in plots.save(figure, out):
-        console.print(f"Figure: {file}", soft_wrap=True)
+        say(f"Figure: {file}")
 
 
 def _with_error(value: float, error: float) -> str:

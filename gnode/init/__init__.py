@@ -1,7 +1,5 @@
-"""Draws weights; the critical rule asks theory for its scale."""
+"""Initialisers: rules for drawing weights. The critical ones take their scale from theory."""
 
-from gnode.init.initialiser import INITIALISERS as INITIALISERS
-from gnode.init.initialiser import SMALL_BIAS_STD as SMALL_BIAS_STD
-from gnode.init.initialiser import Initialiser as Initialiser
-from gnode.init.initialiser import empirical_gain as empirical_gain
-from gnode.init.initialiser import initialiser as initialiser
+from gnode._lazy import public_names
+
+__getattr__, __dir__, __all__ = public_names(__name__, __file__)

@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 
 from gnode import analysis
 from gnode.analysis import Attractor, FixedPoints, FlowField, Stability
-from gnode.network import Network
-from gnode.plots.style import COLOURS, STYLE, new_figure
+from gnode.network import AbstractNetwork
+from gnode.plots._style import COLOURS, STYLE, new_figure
 
 KIND_COLOURS = {"stable": "#56B4E9", "marginal": "#E69F00", "saddle": "#CC79A7", "unstable": "#D55E00"}
 KIND_MARKERS = {"stable": "o", "marginal": "s", "saddle": "X", "unstable": "^"}
@@ -28,7 +28,7 @@ def _house_style() -> Any:
 
 
 def flow_field(
-    source: Network | FlowField,
+    source: AbstractNetwork | FlowField,
     fixed_points: FixedPoints | None = None,
     *,
     trajectories: Any = None,
@@ -72,7 +72,9 @@ def flow_field(
     return figure
 
 
-def _field_of(net: Network, points: FixedPoints | None, trajectories: Any, options: dict[str, Any]) -> FlowField:
+def _field_of(
+    net: AbstractNetwork, points: FixedPoints | None, trajectories: Any, options: dict[str, Any]
+) -> FlowField:
     if "limits" not in options and "around" not in options:
         around = trajectories if trajectories is not None else None if points is None else points.points
         options = options | {"around": around}

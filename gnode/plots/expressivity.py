@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gnode import errors
-from gnode.expressivity import Expressivity, LongestFit
-from gnode.expressivity.measure import Curve
-from gnode.plots.style import MODEL_COLOURS, MODEL_NAMES, add_legend, colour, new_figure
+from gnode.cells.registry import cell_colour, cell_label
+from gnode.expressivity import Curve, Expressivity, LongestFit
+from gnode.plots._style import add_legend, colour, new_figure
 
 AXIS_LABELS = {"state": "State size N", "tau": r"Model $\tau$ (s)", "hidden": "Hidden units H", "bins": "Bins"}
 AXIS_LABELS |= {"layers": "Hidden layers"}
@@ -39,12 +39,12 @@ def draw_curves(axis: Axes, curves: Mapping[Any, Curve], along: str, label: str 
             curve.x[shown],
             curve.mean[shown],
             [below, spread],
-            color=MODEL_COLOURS.get(name, colour(index)),
+            color=cell_colour(name, colour(index)),
             marker="o",
             ms=4,
             lw=1.3,
             capsize=2,
-            label=label.format(MODEL_NAMES.get(name, name)),
+            label=label.format(cell_label(name)),
         )
     axis.set_xscale("log")
     axis.set_yscale("log")
@@ -111,7 +111,7 @@ def lengths(found: Mapping[str, LongestFit]) -> Figure:
     """The error against the length of the trajectory, every seed a thin line, with the error that counts as fitted."""
     figure, (axis,) = new_figure(4.4, 3.0)
     for index, (name, fit) in enumerate(found.items()):
-        line = MODEL_COLOURS.get(name, colour(index))
+        line = cell_colour(name, colour(index))
         axis.plot(fit.lengths, fit.errors, color=line, lw=0.7, alpha=0.5)
         axis.plot(fit.lengths, fit.errors.mean(axis=1), color=line, lw=1.6, marker="o", ms=3.5, label=name)
         axis.axhline(fit.error, color="0.5", lw=0.8, ls="--")

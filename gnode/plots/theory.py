@@ -10,8 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from gnode import errors
-from gnode.analysis.spectra import SteadySpectrum
-from gnode.plots.style import MODEL_COLOURS, MODEL_NAMES, colour, new_figure
+from gnode.analysis import SteadySpectrum
+from gnode.cells.registry import cell_colour, cell_label
+from gnode.plots._style import colour, new_figure
 from gnode.theory import (
     CapacityExperiment,
     ChaoticState,
@@ -98,7 +99,7 @@ def spectra_grid(spectra: Sequence[SteadySpectrum], of: str = "flow") -> Figure:
             centre, radius = one.disc
             axis.add_patch(Circle((centre, 0), radius, fill=False, color="black", lw=1, ls="--"))
         if row == 0:
-            axis.set_title(MODEL_NAMES[one.model])
+            axis.set_title(cell_label(one.model))
         if row == len(scales) - 1:
             axis.set_xlabel(r"Re $\lambda$ (1/s)")
         if column == 0:
@@ -110,7 +111,7 @@ def spectra_grid(spectra: Sequence[SteadySpectrum], of: str = "flow") -> Figure:
 def _spectrum(axis: Axes, one: SteadySpectrum, eigenvalues: Complex[np.ndarray, " state"]) -> None:
     axis.axhline(0, color="0.85", lw=0.8, zorder=0)
     axis.axvline(0, color="0.85", lw=0.8, zorder=0)
-    tint = MODEL_COLOURS[one.model]
+    tint = cell_colour(one.model, colour(0))
     axis.scatter(np.real(eigenvalues), np.imag(eigenvalues), s=2, color=tint, linewidths=0, rasterized=True)
     axis.set_aspect("equal")
 

@@ -1,35 +1,5 @@
 """Mathematics of random networks: at infinite width, and drawn at a finite one to compare."""
 
-from gnode.theory.capacity import CapacityExperiment as CapacityExperiment
-from gnode.theory.capacity import capacity_experiment as capacity_experiment
-from gnode.theory.capacity import cover_probability as cover_probability
-from gnode.theory.capacity import gardner_capacity as gardner_capacity
-from gnode.theory.capacity import largest_margin as largest_margin
-from gnode.theory.capacity import longest_stored as longest_stored
-from gnode.theory.capacity import random_sequence as random_sequence
-from gnode.theory.capacity import stored_row as stored_row
-from gnode.theory.critical import Critical as Critical
-from gnode.theory.critical import CriticalCurve as CriticalCurve
-from gnode.theory.critical import critical_curve as critical_curve
-from gnode.theory.critical import critical_sigma_w as critical_sigma_w
-from gnode.theory.dynamics import ChaoticState as ChaoticState
-from gnode.theory.dynamics import chaotic_state as chaotic_state
-from gnode.theory.dynamics import two_time as two_time
-from gnode.theory.kernels import kernel as kernel
-from gnode.theory.mean_field import FixedPoint as FixedPoint
-from gnode.theory.mean_field import Recursion as Recursion
-from gnode.theory.mean_field import Stack as Stack
-from gnode.theory.mean_field import fixed_point as fixed_point
-from gnode.theory.mean_field import layer_factors as layer_factors
-from gnode.theory.mean_field import recursion as recursion
-from gnode.theory.pointwise import Pointwise as Pointwise
-from gnode.theory.pointwise import pointwise as pointwise
-from gnode.theory.quadrature import Estimate as Estimate
-from gnode.theory.relu import critical_sigma_w_relu as critical_sigma_w_relu
-from gnode.theory.sampled import Measured as Measured
-from gnode.theory.sampled import SampledField as SampledField
-from gnode.theory.sampled import Simulation as Simulation
-from gnode.theory.sampled import draw as draw
-from gnode.theory.sampled import measure as measure
-from gnode.theory.sampled import measure_typical as measure_typical
-from gnode.theory.sampled import simulate as simulate
+from gnode._lazy import public_names
+
+__getattr__, __dir__, __all__ = public_names(__name__, __file__)

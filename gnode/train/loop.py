@@ -10,20 +10,21 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from gnode import errors, stopping
-from gnode.network import Network
-from gnode.solve import check_cores, check_kernel, on_cores, split_over
+from gnode import errors, interrupts
+from gnode.devices import cores_in_use, on_cores
+from gnode.network import AbstractNetwork
 from gnode.tasks import Task
-from gnode.train import evaluation, parameters, program
+from gnode.train import _evaluation, _parameters, program
+from gnode.train.checkpoint import Checkpoint, first_checkpoint
 from gnode.train.loss import Batch, to_device
-from gnode.train.program import Hyper, Plan, TrainState
+from gnode.train.metrics import METRIC_NAMES
+from gnode.train.program import Hyper, Plan
 from gnode.train.settings import Settings
-from gnode.train.store import METRIC_NAMES, Curves
 from gnode.types import Key
 
 
 class Data(NamedTuple):
-    """A task's trials on the device."""
+    """The trials of a task on the device."""
 
     train: Batch
     validation: Batch
@@ -31,7 +32,7 @@ class Data(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """One network to be trained on one task, taken apart into what compiles and what does not."""
+    """One network to be trained on one task, split into what is static in the compiled program and what is not."""
 
     params: PyTree
     frozen: PyTree
@@ -42,41 +43,42 @@ class Problem:
     key: Key
     bins: int
 
-    def network(self, params: PyTree) -> Network:
-        """The whole network with these trained values."""
+    def network(self, params: PyTree) -> AbstractNetwork:
+        """Returns the whole network with these trained values."""
         return eqx.combine(params, self.frozen)
 
-
-class Progress(NamedTuple):
-    """How far a run has come."""
-
-    state: TrainState
-    curves: Curves
-    epoch: int
+    @property
+    def cores(self) -> int:
+        """Over how many CPU devices the trials of a batch are split."""
+        return cores_in_use(self.frozen.cores)
 
 
-Callback = Callable[[Progress], None]
+AfterEpoch = Callable[[Checkpoint], None]
 
 
 def on_device(task: Task) -> Data:
-    """A task's trials as jax arrays."""
+    """Moves the trials of a task to the device."""
     return Data(to_device(task.train), to_device(task.validation))
 
 
-def pose(net: Network, task: Task, settings: Settings, key: Key, data: Data | None = None) -> Problem:
-    """Checks that network, task and settings fit together. `data` may be shared between runs."""
+def pose(net: AbstractNetwork, task: Task, settings: Settings, key: Key, data: Data | None = None) -> Problem:
+    """Checks that network, task and settings fit together, and poses the training problem.
+
+    **Arguments:** `net`, `task`, `settings`; `key`, of the order of trials; `data`, the task on the device, where several
+    runs share it.
+
+    **Raises:** `ArgumentError` if they do not fit.
+    """
     if not isinstance(task, Task):
         raise errors.ArgumentError(
             f"task is {type(task).__name__}, but must be a Task; make one: gnode.tasks.make(name)."
         )
-    if not hasattr(net, "cell"):
+    if not isinstance(net, AbstractNetwork):
         raise errors.ArgumentError(
             f"net is {type(net).__name__}, but must be a Network: gnode.Network(cell, outputs, key=0) makes one of a cell."
         )
-    if net.cell.inputs != task.inputs:
-        raise errors.ArgumentError(
-            f"the network takes {net.cell.inputs} inputs, but task {task.name} has {task.inputs}."
-        )
+    if net.inputs != task.inputs:
+        raise errors.ArgumentError(f"the network takes {net.inputs} inputs, but task {task.name} has {task.inputs}.")
     if net.outputs != task.outputs:
         raise errors.ArgumentError(f"the network has {net.outputs} outputs, but task {task.name} needs {task.outputs}.")
     longest = max((bins for bins, _ in settings.schedule or ()), default=0)
@@ -84,14 +86,12 @@ def pose(net: Network, task: Task, settings: Settings, key: Key, data: Data | No
         raise errors.ArgumentError(
             f"schedule has a stage of {longest} bins, but the trials of {task.name} have {task.bins}."
         )
-    check_cores(_cores_of(net))
-    if hasattr(net, "solver"):
-        check_kernel(net.cell, net.solver)
-    params, frozen = parameters.split(net)
+    net.check()
+    params, frozen = _parameters.split(net)
     return Problem(
         params=params,
         frozen=frozen,
-        data=on_cores(on_device(task), split_over(_cores_of(net))) if data is None else data,
+        data=on_cores(on_device(task), cores_in_use(net.cores)) if data is None else data,
         plan=program.plan_of(settings, task),
         hyper=program.hyper_of(settings),
         settings=settings,
@@ -100,36 +100,31 @@ def pose(net: Network, task: Task, settings: Settings, key: Key, data: Data | No
     )
 
 
-def _cores_of(net: Any) -> int:
-    """Of its solver; what is trained need not have one (the neural CDE brings its own)."""
-    return net.solver.cores if hasattr(net, "solver") else 1
+def begin(problem: Problem) -> Checkpoint:
+    """Returns the checkpoint before the first epoch."""
+    return first_checkpoint(program.start(problem.params))
 
 
-def begin(problem: Problem) -> Progress:
-    """Before the first epoch."""
-    return Progress(program.start(problem.params), {name: np.zeros(0) for name in METRIC_NAMES}, 0)
-
-
-def train(problem: Problem, progress: Progress, after_epoch: Callback | None = None) -> Progress:
-    """Trains until the last epoch, divergence, or the end of patience. `after_epoch` sees every epoch."""
-    cores = split_over(_cores_of(problem.frozen))
-    progress = progress._replace(state=on_cores(progress.state, cores))
-    while not is_over(problem, progress):
-        progress = _next_epoch(problem, progress)
+def train(problem: Problem, checkpoint: Checkpoint, after_epoch: AfterEpoch | None = None) -> Checkpoint:
+    """Trains until the last epoch, divergence, or the end of patience. `after_epoch` sees every epoch's checkpoint."""
+    cores = problem.cores
+    checkpoint = checkpoint._replace(state=on_cores(checkpoint.state, cores))
+    while not is_over(problem, checkpoint):
+        checkpoint = next_epoch(problem, checkpoint)
         if after_epoch is not None:
-            after_epoch(progress)
-        stopping.check()
-    return progress if cores == 1 else progress._replace(state=jax.device_put(progress.state, jax.devices()[0]))
+            after_epoch(checkpoint)
+        interrupts.check()
+    return checkpoint if cores == 1 else checkpoint._replace(state=jax.device_put(checkpoint.state, jax.devices()[0]))
 
 
-def is_over(problem: Problem, progress: Progress) -> bool:
+def is_over(problem: Problem, checkpoint: Checkpoint) -> bool:
     """Whether nothing is left to do."""
-    state = progress.state
-    return progress.epoch >= problem.settings.epochs or bool(state.stopped) or int(state.diverged_at) > 0
+    state = checkpoint.state
+    return checkpoint.epoch >= problem.settings.epochs or bool(state.stopped) or int(state.diverged_at) > 0
 
 
-def summarise(problem: Problem, task: Task, done: Progress, seconds: float) -> dict[str, Any]:
-    """How a run ended, as `result.json` holds it."""
+def summarise(problem: Problem, task: Task, done: Checkpoint) -> dict[str, Any]:
+    """Returns how a run ended, as `result.json` holds it."""
     state = done.state
     diverged_at = int(state.diverged_at)
     unfinished = "finished" if done.epoch >= problem.settings.epochs else "interrupted"
@@ -140,23 +135,24 @@ def summarise(problem: Problem, task: Task, done: Progress, seconds: float) -> d
         "best_epoch": int(state.best_epoch),
         "diverged_at": diverged_at or None,
         "epochs_done": done.epoch,
-        "seconds": seconds,
-        "test": evaluation.test_scores(problem.network(state.best), task) if ended != "interrupted" else None,
+        "seconds": done.seconds,
+        "test": _evaluation.test_scores(problem.network(state.best), task) if ended != "interrupted" else None,
     }
 
 
-def _next_epoch(problem: Problem, progress: Progress) -> Progress:
-    epoch = progress.epoch + 1
+def next_epoch(problem: Problem, checkpoint: Checkpoint) -> Checkpoint:
+    """Trains one epoch."""
+    epoch = checkpoint.epoch + 1
     state, metrics = program.run_epoch_compiled(
-        progress.state,
+        checkpoint.state,
         problem.hyper,
         problem.key,
         jnp.int32(epoch),
-        problem.data.train,
-        problem.data.validation,
+        problem.data,
         problem.frozen,
         problem.plan,
-        problem.settings.stage_bins(progress.epoch, problem.bins),
+        problem.settings.stage_bins(checkpoint.epoch, problem.bins),
     )
     values = zip(METRIC_NAMES, metrics)
-    return Progress(state, {name: np.append(progress.curves[name], float(value)) for name, value in values}, epoch)
+    curves = {name: np.append(checkpoint.curves[name], float(value)) for name, value in values}
+    return Checkpoint(state, curves, epoch, checkpoint.seconds)

@@ -7,7 +7,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, Num
 
-from gnode.network import Network
+from gnode.network import AbstractNetwork
 from gnode.tasks import Trials
 
 
@@ -58,7 +58,7 @@ class Losses(NamedTuple):
     activity: Float[Array, ""]
 
 
-def losses(net: Network, batch: Batch, kind: str, when: str) -> Losses:
+def losses(net: AbstractNetwork, batch: Batch, kind: str, when: str) -> Losses:
     """Masked mean squared error or cross-entropy of a batch.
 
     mse: the mean of (y - target)^2 over the outputs and over the bins that count. cross_entropy: the mean of

@@ -14,7 +14,7 @@ import optax
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from gnode.tasks import Task
-from gnode.train import parameters
+from gnode.train import _parameters
 from gnode.train.loss import Batch, first_bins, losses, take
 from gnode.train.settings import Settings
 from gnode.types import Key
@@ -25,25 +25,19 @@ DIVERGED_GROWTH = 1e6
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """The static choices of a training program. Two runs with equal plans and shapes share one compilation."""
+    """The static choices of a training program. Two runs with equal plans and shapes share one compilation.
 
+    `choices` are the settings that compile, `Settings.choices`; `batch_size` is at most the number of training trials.
+    """
+
+    choices: Settings
     batch_size: int
-    shuffle: bool
-    validate: str
-    decay: str
     loss: str
     when: str
 
 
-class Hyper(NamedTuple):
-    """The values that may differ between members of a grid without compiling again."""
-
-    lr: Float[Array, "..."]
-    weight_decay: Float[Array, "..."]
-    clip: Float[Array, "..."]
-    penalty: Float[Array, "..."]
-    state_penalty: Float[Array, "..."]
-    patience: Float[Array, "..."]
+Hyper = dict[str, Float[Array, "..."]]
+"""`Settings.values` on the device: they may differ between members of a grid without compiling again."""
 
 
 class TrainState(eqx.Module):
@@ -71,23 +65,13 @@ class Metrics(NamedTuple):
 
 
 def plan_of(settings: Settings, task: Task) -> Plan:
-    """The static part of settings and task. A batch larger than the training set means the whole set."""
-    batch_size = min(settings.batch_size, len(task.train))
-    return Plan(batch_size, settings.shuffle, settings.validate, settings.decay, task.loss, task.when)
+    """Returns the static part of settings and task."""
+    return Plan(settings.choices(), min(settings.batch_size, len(task.train)), task.loss, task.when)
 
 
 def hyper_of(settings: Settings) -> Hyper:
-    """The numeric part of settings."""
-    patience = float("inf") if settings.patience is None else settings.patience
-    values = (
-        settings.lr,
-        settings.weight_decay,
-        settings.clip,
-        settings.penalty,
-        settings.state_penalty,
-        patience,
-    )
-    return Hyper(*(jnp.float32(value) for value in values))
+    """Returns the numeric part of settings, on the device."""
+    return {name: jnp.float32(value) for name, value in settings.values().items()}
 
 
 def start(params: PyTree) -> TrainState:
@@ -110,23 +94,25 @@ def run_epoch(
     hyper: Hyper,
     key: Key,
     epoch: Int[Array, ""],
-    train: Batch,
-    validation: Batch,
+    data: tuple[Batch, Batch],
     frozen: PyTree,
     plan: Plan,
     bins: int,
 ) -> tuple[TrainState, Metrics]:
-    """One pass over the training trials, cut to `bins`, and one look at the validation trials.
+    """Trains one pass over the training trials, cut to `bins`, and validates.
 
-    `frozen` is the part of the network that is not trained. `epoch` counts from 1. A member that has diverged or stopped
-    keeps its state.
+    **Arguments:** `state`; `hyper`, the values of the settings; `key` of the run; `epoch`, counted from 1; `data`, the
+    training and the validation trials; `frozen`, the part of the network that is not trained; `plan`; `bins`.
+
+    **Returns:** the new state, which is the old one if the run has diverged or stopped, and the metrics of the epoch.
     """
+    train, validation = data
     batches = _minibatches(jax.random.fold_in(key, epoch), train, plan)
-    data = first_bins(train, bins)
+    shortened = first_bins(train, bins)
 
     def update(state: TrainState, chosen: tuple[Array, Array]) -> tuple[TrainState, Metrics]:
-        moved, loss, gradient = _update(state, hyper, take(data, *chosen), frozen, plan)
-        if plan.validate == "update":
+        moved, loss, gradient = _update(state, hyper, take(shortened, *chosen), frozen, plan)
+        if plan.choices.validate == "update":
             moved, judged = _judge(moved, epoch, validation, frozen, plan)
         else:
             judged = jnp.float32(jnp.inf)
@@ -134,11 +120,11 @@ def run_epoch(
 
     before = state
     state, seen = jax.lax.scan(update, state, batches)
-    if plan.validate == "epoch":
+    if plan.choices.validate == "epoch":
         state, judged = _judge(state, epoch, validation, frozen, plan)
     else:
         judged = jnp.min(seen.validation)
-    state = _replace(state, stopped=state.stopped | (epoch - state.best_epoch >= hyper.patience))
+    state = _replace(state, stopped=state.stopped | (epoch - state.best_epoch >= hyper["patience"]))
     state = _keep_if(_is_idle(before), before, state)
     return state, Metrics(jnp.mean(seen.train), judged, jnp.mean(seen.gradient))
 
@@ -155,7 +141,7 @@ def _adam() -> optax.GradientTransformation:
 def _minibatches(key: Key, train: Batch, plan: Plan) -> tuple[Int[Array, "n size"], Float[Array, "n size"]]:
     """Indices and weights of every minibatch. The last one is filled up with trials of weight 0."""
     trials = train.inputs.shape[0]
-    order = jax.random.permutation(key, trials) if plan.shuffle else jnp.arange(trials)
+    order = jax.random.permutation(key, trials) if plan.choices.shuffle else jnp.arange(trials)
     missing = -trials % plan.batch_size
     chosen = jnp.concatenate([order, jnp.zeros(missing, order.dtype)])
     weight = jnp.concatenate([jnp.ones(trials), jnp.zeros(missing)])
@@ -166,21 +152,21 @@ def _update(
     state: TrainState, hyper: Hyper, batch: Batch, frozen: PyTree, plan: Plan
 ) -> tuple[TrainState, Float[Array, ""], Float[Array, ""]]:
     """One step of AdamW, unless the loss or its gradient makes no sense."""
-    decays = parameters.decayed(state.params)
+    decays = _parameters.decayed(state.params)
 
     def objective(params: PyTree) -> tuple[Float[Array, ""], Float[Array, ""]]:
         loss, activity = losses(eqx.combine(params, frozen), batch, plan.loss, plan.when)
         size = sum(jnp.sum(w**2) for w in jax.tree.leaves(eqx.filter(params, decays)))
-        return loss + hyper.penalty * size + hyper.state_penalty * activity, loss
+        return loss + hyper["penalty"] * size + hyper["state_penalty"] * activity, loss
 
     (_, loss), gradient = jax.value_and_grad(objective, has_aux=True)(state.params)
     norm = optax.tree.norm(gradient)
-    clipped, _ = optax.clip_by_global_norm(hyper.clip).update(gradient, optax.EmptyState())
+    clipped, _ = optax.clip_by_global_norm(hyper["clip"]).update(gradient, optax.EmptyState())
     direction, optimiser = _adam().update(clipped, state.optimiser, state.params)
-    decay_per_lr = hyper.weight_decay if plan.decay == "scaled" else hyper.weight_decay / hyper.lr
+    decay_per_lr = hyper["weight_decay"] if plan.choices.decay == "scaled" else hyper["weight_decay"] / hyper["lr"]
     decay = optax.add_decayed_weights(decay_per_lr, mask=decays)
     direction, _ = decay.update(direction, decay.init(state.params), state.params)
-    step, _ = optax.scale_by_learning_rate(hyper.lr).update(direction, optax.ScaleState())
+    step, _ = optax.scale_by_learning_rate(hyper["lr"]).update(direction, optax.ScaleState())
 
     first_loss = jnp.where(state.update == 0, loss, state.first_loss)
     makes_sense = jnp.isfinite(loss) & jnp.isfinite(norm) & (loss <= DIVERGED_GROWTH * jnp.maximum(first_loss, 1e-6))

@@ -3,11 +3,22 @@
 import dataclasses
 import math
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 from gnode import errors
+from gnode.options import check_settings, choice, optional, options_of, setting, stages, yes_or_no
 
 VALIDATE = ("epoch", "update")
 DECAYS = ("scaled", "unscaled")
+
+
+fit_setting = partial(setting, part="fit")
+"""Declares a hyper-parameter: this is the only place that names it, apart from where it is used."""
+
+
+def _positive_or_infinite(name: str, value: float) -> float:
+    return value if value == math.inf else errors.positive(name, value)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,34 +40,62 @@ class Settings:
     100
     """
 
-    epochs: int = 200
-    lr: float = 1e-3
-    weight_decay: float = 1e-3
-    batch_size: int = 100
-    clip: float = math.inf
-    penalty: float = 0.0
-    state_penalty: float = 0.0
-    schedule: tuple[tuple[int, int], ...] | None = None
-    shuffle: bool = True
-    validate: str = "epoch"
-    decay: str = "scaled"
-    patience: int | None = None
+    epochs: int = fit_setting(200, int, "Passes over the training trials.", check=errors.whole)
+    lr: float = fit_setting(
+        1e-3,
+        float,
+        "Learning rate.",
+        compiles=False,
+        check=errors.positive,
+        synonyms=("learning_rate", "rate"),
+    )
+    weight_decay: float = fit_setting(1e-3, float, "Weight decay.", compiles=False, check=errors.not_negative)
+    batch_size: int = fit_setting(100, int, "Trials per update.", check=errors.whole, synonyms=("minibatch",))
+    clip: float = fit_setting(
+        math.inf,
+        float,
+        "Largest norm of the gradient.",
+        compiles=False,
+        check=_positive_or_infinite,
+        synonyms=("gradient_clip", "max_norm"),
+    )
+    penalty: float = fit_setting(
+        0.0, float, "l2 penalty on the weights.", compiles=False, check=errors.not_negative, synonyms=("l2",)
+    )
+    state_penalty: float = fit_setting(
+        0.0, float, "l2 penalty on the states.", compiles=False, check=errors.not_negative
+    )
+    schedule: tuple[tuple[int, int], ...] | None = fit_setting(
+        None, stages, "Growing time span, as bins@epochs+bins@epochs.", example="14@100+28@100"
+    )
+    shuffle: bool = fit_setting(True, yes_or_no, "New order of trials each epoch: yes or no.", example="no")
+    validate: str = fit_setting("epoch", str, f"When to validate: {', '.join(VALIDATE)}.", check=choice(VALIDATE))
+    decay: str = fit_setting(
+        "scaled", str, f"Weight decay times learning rate or not: {', '.join(DECAYS)}.", check=choice(DECAYS)
+    )
+    patience: int | None = fit_setting(
+        None,
+        int,
+        "Stop after that many epochs without improvement.",
+        compiles=False,
+        check=optional(errors.whole),
+        synonyms=("early_stopping",),
+    )
 
     def __post_init__(self):
-        errors.whole("epochs", self.epochs)
-        errors.positive("lr", self.lr)
-        errors.not_negative("weight_decay", self.weight_decay)
-        errors.whole("batch_size", self.batch_size)
-        errors.not_negative("penalty", self.penalty)
-        errors.not_negative("state_penalty", self.state_penalty)
-        errors.one_of("validate", self.validate, VALIDATE)
-        errors.one_of("decay", self.decay, DECAYS)
-        if self.clip != math.inf:
-            errors.positive("clip", self.clip)
-        if self.patience is not None:
-            errors.whole("patience", self.patience)
+        check_settings(self)
         if self.schedule is not None:
             object.__setattr__(self, "schedule", _checked_schedule(self.schedule, self.epochs))
+
+    def values(self) -> dict[str, float]:
+        """Returns the settings that are numbers to a compiled program, which other values of them do not compile anew."""
+        named = {name: getattr(self, name) for name, option in OPTIONS.items() if not option.compiles}
+        return {name: math.inf if value is None else value for name, value in named.items()}
+
+    def choices(self) -> "Settings":
+        """Returns the settings that do compile: these, with every value of `values` and the length at its default."""
+        length = {"epochs": Settings.epochs, "schedule": None}
+        return dataclasses.replace(self, **length, **{name: getattr(Settings, name) for name in self.values()})
 
     def stage_bins(self, epoch: int, bins: int) -> int:
         """The number of bins that are fitted in an epoch (counted from 0), of the `bins` that trials have."""
@@ -68,6 +107,10 @@ class Settings:
             if epoch < last:
                 return min(stage_bins, bins)
         return bins
+
+
+OPTIONS: dict[str, Any] = options_of(Settings)
+"""The declared hyper-parameters, by name."""
 
 
 def _checked_schedule(schedule: Sequence[Sequence[int]], epochs: int) -> tuple[tuple[int, int], ...]:

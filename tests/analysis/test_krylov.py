@@ -7,9 +7,10 @@ import pytest
 import systems
 from scipy.spatial.distance import cdist
 
-from gnode.analysis import krylov, newton, parallel
-from gnode.analysis.fields import System, system
-from gnode.analysis.newton import Newton, Problem, solve
+from gnode.analysis import _threads as parallel
+from gnode.analysis._fixed_points import krylov, newton
+from gnode.analysis._fixed_points.newton import Newton, Problem, solve
+from gnode.analysis._system import System, system
 from gnode.precision import double
 
 N = 80

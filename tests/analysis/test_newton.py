@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from gnode import errors
-from gnode.analysis import newton
-from gnode.analysis.newton import Newton, Problem, solve
+from gnode.analysis._fixed_points import newton
+from gnode.analysis._fixed_points.newton import Newton, Problem, solve
 
 
 def cubic(c, h):

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import systems
 
-from gnode import errors, report
+from gnode import errors
 from gnode.analysis import attractor, fixed_points, flow_field, study, trial_error
 from gnode.plots import analysis as draw
+from gnode.report import _page as report
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gnode import bench
-from gnode.bench.shapes import Shape
+from gnode.bench._shapes import Shape
 from gnode.cli import bench as bench_cli
 from gnode.cli import main
 

@@ -8,7 +8,7 @@ import pytest
 
 from gnode import cells
 from gnode.errors import ArgumentError
-from gnode.train import structure
+from gnode.train import serialisation
 
 SMALL = {
     **{name: {} for name in cells.CELLS},
@@ -45,7 +45,9 @@ def test_interface(cell):
 
 
 def test_a_description_and_arrays_give_the_cell_back(cell):
-    again = structure.from_arrays(structure.rebuild(structure.describe(cell)), structure.to_arrays(cell), "memory")
+    again = serialisation.from_arrays(
+        serialisation.rebuild(serialisation.describe(cell)), serialisation.to_arrays(cell), "memory"
+    )
     assert eqx.tree_equal(cell, again)
 
 

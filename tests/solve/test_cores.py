@@ -7,7 +7,7 @@ import pytest
 
 from gnode import errors, sweep, use_cores
 from gnode.solve import Solver, available_cores
-from gnode.solve.cores import check_cores, split_over
+from gnode.solve._cores import check_cores, split_over
 
 TWO_CORES = """
 import gnode

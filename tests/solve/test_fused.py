@@ -9,7 +9,8 @@ from gated_cases import assert_close, gradients, kernels_for_a_gpu, plain_loop, 
 
 import gnode
 from gnode import cells, errors, tasks
-from gnode.solve import PRODUCTS, Solver, fused, fused_kernels, kernels, rollout_batch
+from gnode.solve import PRODUCTS, Solver, rollout_batch
+from gnode.solve.gpu import fused, fused_kernels
 
 FUSED = Solver("euler", kernel="fused")
 

@@ -8,8 +8,10 @@ import pytest
 from gated_cases import assert_close, gradients, plain_loop, random_case
 
 from gnode import cells, rollout
-from gnode.activations import ACTIVATIONS, SLOPES
-from gnode.solve import Solver, gated_euler, rollout_batch
+from gnode._activation_functions import SLOPES
+from gnode.activations import activation
+from gnode.solve import Solver, rollout_batch
+from gnode.solve import _gated_euler as gated_euler
 
 RNG = np.random.default_rng(0)
 EULER = Solver("euler")
@@ -116,8 +118,8 @@ def test_a_grid_of_networks_by_vmap(x64):
 @pytest.mark.parametrize("name", sorted(SLOPES))
 def test_slopes_from_values(name, x64):
     x = jnp.asarray(np.append(RNG.normal(size=50) * 3, 0.0))
-    expected = jax.vmap(jax.grad(ACTIVATIONS[name]))(x)
-    np.testing.assert_allclose(SLOPES[name](ACTIVATIONS[name](x)), expected, rtol=1e-9, atol=1e-12)
+    expected = jax.vmap(jax.grad(activation(name)))(x)
+    np.testing.assert_allclose(SLOPES[name](activation(name)(x)), expected, rtol=1e-9, atol=1e-12)
 
 
 def test_wide_layers_and_many_trials_take_the_plain_loop_on_a_cpu(x64, monkeypatch):

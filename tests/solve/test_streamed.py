@@ -9,7 +9,8 @@ from gated_cases import assert_close, gradients, kernels_for_a_gpu, random_case
 
 import gnode
 from gnode import cells, errors, tasks
-from gnode.solve import Solver, kernels, rollout_batch, streamed, streamed_kernels
+from gnode.solve import Solver, rollout_batch
+from gnode.solve.gpu import choice, streamed, streamed_kernels
 
 SMALL = {"bias_std": 0.1, "key": 0}
 CELLS = {
@@ -210,8 +211,8 @@ def test_training_by_the_kernel_is_training_by_the_loop():
 
 def test_without_a_gpu_the_loop_takes_its_place(monkeypatch):
     monkeypatch.setattr(kernels, "INTERPRET", False)
-    assert kernels.kernel_for(CELLS["gru"], Solver("euler", kernel="streamed"), jnp.float32) is None
+    assert choice.kernel_for(CELLS["gru"], Solver("euler", kernel="streamed"), jnp.float32) is None
     case = a_case(CELLS["gru"], trials=3)
     np.testing.assert_array_equal(by("streamed", "euler")(*case), by("loop", "euler")(*case))
     with pytest.raises(errors.ArgumentError, match="takes this cell by euler only"):
-        kernels.kernel_for(CELLS["gru"], Solver("rk4", kernel="streamed"), jnp.float32)
+        choice.kernel_for(CELLS["gru"], Solver("rk4", kernel="streamed"), jnp.float32)

@@ -9,9 +9,9 @@ import small_data
 from scipy.interpolate import CubicSpline
 
 from gnode import errors, tasks
+from gnode.tasks._preparation import stratified_split
 from gnode.tasks.datasets import obtain, walker2d
 from gnode.tasks.datasets.originals import dataset
-from gnode.tasks.preparation import stratified_split
 
 
 @pytest.fixture(scope="module")

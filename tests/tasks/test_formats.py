@@ -11,14 +11,14 @@ import pytest
 import small_data
 
 from gnode.errors import ArgumentError
+from gnode.tasks._formats.archives import entries
+from gnode.tasks._formats.audio import read_wav
+from gnode.tasks._formats.npz import read_npz
+from gnode.tasks._formats.rollouts import read_rollouts
+from gnode.tasks._formats.uci_mat import read_uci
+from gnode.tasks._formats.uea_ts import read_ts
+from gnode.tasks._mfcc import mfcc
 from gnode.tasks.datasets.originals import DATASETS, dataset
-from gnode.tasks.formats.archives import entries
-from gnode.tasks.formats.audio import read_wav
-from gnode.tasks.formats.npz import read_npz
-from gnode.tasks.formats.rollouts import read_rollouts
-from gnode.tasks.formats.uci_mat import read_uci
-from gnode.tasks.formats.uea_ts import read_ts
-from gnode.tasks.mfcc import mfcc
 
 
 def everything(path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gnode.errors import ArgumentError
-from gnode.tasks.mfcc import mel_bands, mfcc
+from gnode.tasks._mfcc import mel_bands, mfcc
 
 
 def by_the_definition(clip):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gnode.errors import ArgumentError
-from gnode.tasks.preparation import CHUNK, Scale, observation_counts, stratified_split, time_stamps
+from gnode.tasks._preparation import CHUNK, Scale, observation_counts, stratified_split, time_stamps
 
 
 def test_scale_is_numpys_over_what_was_observed():

@@ -11,9 +11,9 @@ from scipy.interpolate import CubicSpline
 
 from gnode import tasks
 from gnode.tasks import cache
+from gnode.tasks._formats.audio import read_wav
+from gnode.tasks._mfcc import mfcc
 from gnode.tasks.datasets.originals import DATASETS
-from gnode.tasks.formats.audio import read_wav
-from gnode.tasks.mfcc import mfcc
 
 
 def needs(name):

@@ -8,7 +8,7 @@ import pytest
 
 from gnode import errors
 from gnode.theory import (
-    Stack,
+    RandomStack,
     critical_curve,
     critical_sigma_w,
     critical_sigma_w_relu,
@@ -76,8 +76,8 @@ def test_usual_initialisations():
     for depth in range(2, 8):
         assert critical_sigma_w_relu(depth) < 2**0.5
         assert min(critical_sigma_w_relu(depth, "glorot", a) for a in np.geomspace(0.01, 100, 41)) > 2**0.5
-    assert measure(Stack(3, 2**0.5, "relu"), WIDTH).abscissa() > 0.2
-    assert measure(Stack(3, 2**0.5, "relu", "glorot"), WIDTH).abscissa() < -0.4
+    assert measure(RandomStack(3, 2**0.5, "relu"), WIDTH).abscissa() > 0.2
+    assert measure(RandomStack(3, 2**0.5, "relu", "glorot"), WIDTH).abscissa() < -0.4
 
 
 AT_ZERO = {
@@ -129,7 +129,7 @@ def test_a_network_rests_where_it_is_more_stable_than_theory_says_of_a_typical_s
 
 def test_places_and_typical_states():
     """A Jacobian for every direction where there is a kink and one where there is none; `measure_typical` by numpy alone."""
-    kinked, smooth = Stack(2, 1.0, "relu"), Stack(2, 1.0, "tanh")
+    kinked, smooth = RandomStack(2, 1.0, "relu"), RandomStack(2, 1.0, "tanh")
     assert measure(kinked, 30, places=5).eigenvalues.shape == (5, 30)
     assert measure(smooth, 30, places=5).eigenvalues.shape == (1, 30)
     assert measure(kinked, 30, places=1).radius == np.abs(measure(kinked, 30, places=5).eigenvalues[0]).max()
@@ -168,7 +168,7 @@ def test_drawn_networks_are_critical_away_from_zero(settings):
 def test_paper_glorot_form_fails_away_from_aspect_one():
     """The paper's (1 + alpha)^(1/L) 2^(1 - 3/2L), drawn at alpha = 3 and width 600, has radius sqrt 3."""
     aspect, depth = 3.0, 3
-    printed = Stack(depth, (1 + aspect) ** (1 / depth) * 2 ** (1 - 1.5 / depth), "relu", "glorot", aspect=aspect)
+    printed = RandomStack(depth, (1 + aspect) ** (1 / depth) * 2 ** (1 - 1.5 / depth), "relu", "glorot", aspect=aspect)
     assert measure(printed, 600).radius == pytest.approx(3**0.5, rel=0.05)
 
 
@@ -178,7 +178,7 @@ def test_gain_and_radius_at_width_1000():
 
     The largest of a thousand |eigenvalues| lies above the edge and scatters: it is rho within 6% on average.
     """
-    stack = Stack(2, 1.1, "tanh", sigma_b=0.3)
+    stack = RandomStack(2, 1.1, "tanh", sigma_b=0.3)
     theory, resting, radii = fixed_point(stack), [], []
     for seed in range(6):
         network, found = draw(stack, WIDTH, seed), measure(stack, WIDTH, seed)
@@ -219,7 +219,7 @@ def test_wrong_arguments_are_sentences(call, sentence):
 
 
 def test_a_network_whose_state_grows_without_bound_says_so():
-    assert measure(Stack(1, 1.5, "tanh", sigma_b=0.1), 50).status == "runs away"
+    assert measure(RandomStack(1, 1.5, "tanh", sigma_b=0.1), 50).status == "runs away"
 
 
 @pytest.mark.slow
@@ -244,7 +244,7 @@ def check_curve(curve):
     for row, column in zip(rng.integers(0, rows, 6), rng.integers(1, 21, 6)):
         depth, bias, sigma_w = curve.depths[row], curve.sigma_b[column], curve.sigma_w[row, column]
         for shift, side in ((-1e-6, -1), (1e-6, 1)):
-            radius = fixed_point(Stack(depth, sigma_w * (1 + shift), "tanh", sigma_b=bias)).radius
+            radius = fixed_point(RandomStack(depth, sigma_w * (1 + shift), "tanh", sigma_b=bias)).radius
             assert np.sign(radius - 1) == side
 
 
@@ -254,8 +254,8 @@ def test_runaway_before_instability():
     assert found.status == "runaway"
     assert found.radius < 0.99
     with pytest.raises(errors.ArgumentError, match="no fixed point"):
-        fixed_point(Stack(3, found.sigma_w * 1.0001, "silu", sigma_b=0.3))
-    assert fixed_point(Stack(3, found.sigma_w * 0.9999, "silu", sigma_b=0.3)).radius < 1
+        fixed_point(RandomStack(3, found.sigma_w * 1.0001, "silu", sigma_b=0.3))
+    assert fixed_point(RandomStack(3, found.sigma_w * 0.9999, "silu", sigma_b=0.3)).radius < 1
 
 
 @pytest.mark.parametrize(

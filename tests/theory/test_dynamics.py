@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from gnode import errors
-from gnode.theory import Stack, chaotic_state, draw, simulate, two_time
+from gnode.theory import RandomStack, chaotic_state, draw, simulate, two_time
 
 STACKS = {
-    "rate network": Stack(1, 2.0, activate_state=True),
-    "depth 2": Stack(2, 1.5, "tanh"),
-    "depth 3, biases": Stack(3, 2.0, "tanh", sigma_b=0.3),
-    "relu, final tanh": Stack(3, 2.0, "relu", final="tanh"),
+    "rate network": RandomStack(1, 2.0, activate_state=True),
+    "depth 2": RandomStack(2, 1.5, "tanh"),
+    "depth 3, biases": RandomStack(3, 2.0, "tanh", sigma_b=0.3),
+    "relu, final tanh": RandomStack(3, 2.0, "relu", final="tanh"),
 }
 
 
@@ -35,7 +35,7 @@ def test_first_excited_state_is_marginal():
     """C_h' solves the eigenvalue equation at lambda = 0: it is the odd ground state."""
     from scipy import linalg
 
-    state = chaotic_state(Stack(2, 1.5, "tanh"), max_lag=40.0, points=4001)
+    state = chaotic_state(RandomStack(2, 1.5, "tanh"), max_lag=40.0, points=4001)
     step = state.lags[1]
     diagonal = 2 / step**2 - state.susceptibility[1:]  # Q(0) = 0
     side = np.full(len(diagonal) - 1, -1 / step**2)
@@ -47,7 +47,7 @@ def test_onset_of_chaos_of_the_rate_network():
     """lambda -> (g - 1)^2 / 2 and C_0 -> g - 1 as g -> 1 (Sompolinsky, Crisanti and Sommers)."""
     ratios = []
     for excess in (0.02, 0.01):
-        state = chaotic_state(Stack(1, 1 + excess, activate_state=True), max_lag=8 / excess)
+        state = chaotic_state(RandomStack(1, 1 + excess, activate_state=True), max_lag=8 / excess)
         ratios.append(state.exponent / (excess**2 / 2))
         assert state.variance == pytest.approx(excess, rel=2 * excess)
     assert 2 * ratios[1] - ratios[0] == pytest.approx(1, abs=0.01)  # the first correction is linear in the excess
@@ -55,7 +55,7 @@ def test_onset_of_chaos_of_the_rate_network():
 
 def test_the_exponent_does_not_depend_on_the_lags_that_are_shown():
     """Near criticality everything is slow: the eigenvalue problem needs more time than anyone may want to look at."""
-    stack = Stack(1, 1.02, activate_state=True)
+    stack = RandomStack(1, 1.02, activate_state=True)
     short, long = (chaotic_state(stack, max_lag=lag).exponent for lag in (40.0, 400.0))
     assert short == pytest.approx(long, rel=1e-9)
     assert short > 0
@@ -64,8 +64,8 @@ def test_the_exponent_does_not_depend_on_the_lags_that_are_shown():
 @pytest.mark.parametrize("sigma_w", [3.0, pytest.param(6.0, marks=pytest.mark.slow)])
 def test_series_agree_with_closed_forms_as_well_as_they_say(sigma_w):
     """erf has a closed form; the same function without its name takes the Hermite series, which steep flanks make long."""
-    closed = chaotic_state(Stack(2, sigma_w, "erf"))
-    series = chaotic_state(Stack(2, sigma_w, lambda x: jax.scipy.special.erf(x)))
+    closed = chaotic_state(RandomStack(2, sigma_w, "erf"))
+    series = chaotic_state(RandomStack(2, sigma_w, lambda x: jax.scipy.special.erf(x)))
     assert abs(series.exponent - closed.exponent) <= series.exponent_error + closed.exponent_error
     assert closed.exponent_error < 1e-5
     assert sigma_w > 3 or series.exponent_error < 1e-7
@@ -74,8 +74,8 @@ def test_series_agree_with_closed_forms_as_well_as_they_say(sigma_w):
 def test_two_ways_to_write_one_network():
     """h = W y with dy/dt = -y + tanh(W y) obeys dh/dt = -h + W tanh(h): one exponent, g^2 times C_0."""
     inside, outside = (
-        chaotic_state(Stack(1, 2.0, final="tanh")),
-        chaotic_state(Stack(1, 2.0, activate_state=True)),
+        chaotic_state(RandomStack(1, 2.0, final="tanh")),
+        chaotic_state(RandomStack(1, 2.0, activate_state=True)),
     )
     assert inside.exponent == pytest.approx(outside.exponent, abs=1e-9)
     assert 4 * inside.variance == pytest.approx(outside.variance, rel=1e-9)
@@ -87,7 +87,7 @@ def test_simulated_networks():
 
     The exponent falls short by a term in 1 / N, and extrapolated is within 6%.
     """
-    stack = Stack(2, 2.5, "tanh")
+    stack = RandomStack(2, 2.5, "tanh")
     theory = chaotic_state(stack, max_lag=30.0, points=151)
     exponents, correlations = [], []
     for width in (300, 600):
@@ -105,7 +105,7 @@ def test_simulated_networks():
 
 def test_gates_slow_chaos_down():
     """mGRU of width 300, sigma_w = 2: gates of scale 5 lengthen the memory and lower the exponent."""
-    stack = Stack(1, 2.0, final="tanh")
+    stack = RandomStack(1, 2.0, final="tanh")
     free, gated = (simulate(draw(stack, 300, 1, sigma_z=z), duration=60.0, step=0.2, batch=4) for z in (0.0, 5.0))
     assert gated.exponent < 0.5 * free.exponent
     assert (
@@ -116,10 +116,10 @@ def test_gates_slow_chaos_down():
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: chaotic_state(Stack(2, 0.9)), "only above the critical scale"),
-        (lambda: chaotic_state(Stack(3, 1.2, sigma_b=0.5)), "only above the critical scale"),
-        (lambda: chaotic_state(Stack(2, 1.5, "relu")), "no fixed point exists.* it runs away; .* final 'tanh'"),
-        (lambda: chaotic_state(Stack(2, 1.5), max_lag=0.0), "max_lag is 0"),
+        (lambda: chaotic_state(RandomStack(2, 0.9)), "only above the critical scale"),
+        (lambda: chaotic_state(RandomStack(3, 1.2, sigma_b=0.5)), "only above the critical scale"),
+        (lambda: chaotic_state(RandomStack(2, 1.5, "relu")), "no fixed point exists.* it runs away; .* final 'tanh'"),
+        (lambda: chaotic_state(RandomStack(2, 1.5), max_lag=0.0), "max_lag is 0"),
     ],
 )
 def test_no_chaos(make, says):

@@ -9,10 +9,11 @@ import pytest
 from scipy import stats
 
 from gnode import activations, errors, precision
-from gnode.theory import kernel, pointwise
-from gnode.theory.dynamics import correlator
-from gnode.theory.kernels import CLOSED_FORMS, one_point
-from gnode.theory.quadrature import gaussian_mean
+from gnode.theory import pointwise
+from gnode.theory import kernel
+from gnode.theory._dynamics import correlator
+from gnode.theory._kernels import CLOSED_FORMS, one_point
+from gnode.theory._quadrature import gaussian_mean
 
 VARIANCES = (1e-3, 0.7, 40.0)
 NOT_CLOSED = [name for name in activations.ACTIVATIONS if name not in CLOSED_FORMS]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gnode import errors
-from gnode.theory import Stack, draw, fixed_point, kernel, layer_factors, measure, recursion, two_time
+from gnode.theory import RandomStack, draw, fixed_point, kernel, layer_factors, measure, recursion, two_time
 
 WIDTH = 700
 
@@ -16,7 +16,7 @@ def test_relu_fixed_point_in_closed_form():
     a = middle / 2
     slope = first * a ** (depth - 2) * last / 2
     constant = last / 2 * (a ** (depth - 2) * (u + b**2) + (1 - a ** (depth - 2)) / (1 - a) * b**2) + b**2
-    stack = Stack(depth, s, "relu", "glorot", b, alpha, input_variance=u)
+    stack = RandomStack(depth, s, "relu", "glorot", b, alpha, input_variance=u)
     found = fixed_point(stack)
     assert found.variance == pytest.approx(constant / (1 - slope), rel=1e-12)
     assert found.susceptibility == pytest.approx(slope, rel=1e-12)
@@ -31,7 +31,7 @@ def test_layer_factors():
 
 
 def test_recursion_is_the_kernels_composed():
-    stack = Stack(3, 1.3, "tanh", sigma_b=0.2, final="erf", activate_state=True)
+    stack = RandomStack(3, 1.3, "tanh", sigma_b=0.2, final="erf", activate_state=True)
     k1 = 1.69 * kernel("tanh", 0.5).value + 0.04
     k2 = 1.69 * kernel("tanh", k1).value + 0.04
     k3 = 1.69 * kernel("tanh", k2).value + 0.04
@@ -44,7 +44,7 @@ def test_recursion_is_the_kernels_composed():
 
 
 def test_susceptibility_is_the_derivative_of_the_two_point_recursion():
-    stack, c0, c, step = Stack(3, 1.4, "tanh", sigma_b=0.3, final="tanh"), 0.9, 0.4, 1e-5
+    stack, c0, c, step = RandomStack(3, 1.4, "tanh", sigma_b=0.3, final="tanh"), 0.9, 0.4, 1e-5
     evaluate = two_time(stack, c0)
     difference = (evaluate(np.array(c + step))[0] - evaluate(np.array(c - step))[0]) / (2 * step)
     assert evaluate(np.array(c))[1] == pytest.approx(difference, rel=1e-8)
@@ -54,13 +54,13 @@ def test_susceptibility_is_the_derivative_of_the_two_point_recursion():
 
 
 SAMPLED = {
-    "tanh, biases": Stack(3, 1.2, "tanh", sigma_b=0.5),
-    "relu, biases": Stack(2, 1.0, "relu", sigma_b=0.5),
-    "relu, Glorot, wide": Stack(3, 1.3, "relu", "glorot", sigma_b=0.3, aspect=1.5),
-    "relu, Glorot, narrow": Stack(2, 1.1, "relu", "glorot", sigma_b=0.3, aspect=0.5),
-    "sigmoid, final tanh": Stack(2, 3.0, "sigmoid", sigma_b=0.5, final="tanh"),
-    "elu, widths, input": Stack(3, 0.9, "elu", "glorot", 0.2, (2, 3, 1, 2), input_variance=0.5),
-    "erf on the state": Stack(2, 0.8, "erf", sigma_b=0.4, activate_state=True),
+    "tanh, biases": RandomStack(3, 1.2, "tanh", sigma_b=0.5),
+    "relu, biases": RandomStack(2, 1.0, "relu", sigma_b=0.5),
+    "relu, Glorot, wide": RandomStack(3, 1.3, "relu", "glorot", sigma_b=0.3, aspect=1.5),
+    "relu, Glorot, narrow": RandomStack(2, 1.1, "relu", "glorot", sigma_b=0.3, aspect=0.5),
+    "sigmoid, final tanh": RandomStack(2, 3.0, "sigmoid", sigma_b=0.5, final="tanh"),
+    "elu, widths, input": RandomStack(3, 0.9, "elu", "glorot", 0.2, (2, 3, 1, 2), input_variance=0.5),
+    "erf on the state": RandomStack(2, 0.8, "erf", sigma_b=0.4, activate_state=True),
 }
 
 
@@ -81,7 +81,7 @@ def test_fixed_point_of_drawn_networks(stack):
 
 
 def test_zero_fixed_point_and_the_other_one():
-    below, above = Stack(3, 0.9, "tanh"), Stack(3, 1.5, "tanh")
+    below, above = RandomStack(3, 0.9, "tanh"), RandomStack(3, 1.5, "tanh")
     assert fixed_point(below).status == "zero"
     assert fixed_point(below, start=1.0).status == "zero"
     assert fixed_point(above).radius == pytest.approx(1.5**3, rel=1e-12)  # rho_0 = sigma_w^L phi'(0)^(L - 1)
@@ -93,13 +93,13 @@ def test_zero_fixed_point_and_the_other_one():
 def test_no_leak_is_never_stable():
     """The corollary: without -h the abscissa is rho, so positive at every scale; drawn at width 300 too."""
     for sigma_w in (0.05, 0.5, 1.0):
-        stack = Stack(3, sigma_w, "tanh")
+        stack = RandomStack(3, sigma_w, "tanh")
         assert fixed_point(stack).abscissa(leak=0.0) > 0
         assert measure(stack, 300).abscissa(leak=0.0) > 0
 
 
 def test_measured_jacobian_is_the_derivative():
-    stack = Stack(3, 1.2, "tanh", sigma_b=0.3, final="tanh", activate_state=True, aspect=1.5)
+    stack = RandomStack(3, 1.2, "tanh", sigma_b=0.3, final="tanh", activate_state=True, aspect=1.5)
     network = draw(stack, 12, sigma_z=2.0)
     h, v = np.random.default_rng(0).normal(size=(2, 12, 1))
     step = 1e-6
@@ -113,16 +113,16 @@ def test_measured_jacobian_is_the_derivative():
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: Stack(0, 1.0), "depth is 0"),
-        (lambda: Stack(-3, 1.0), "depth is -3"),
-        (lambda: Stack(2, -1.0), "sigma_w is -1"),
-        (lambda: Stack(2, 1.0, scaling="xavier"), "scaling is 'xavier'"),
-        (lambda: Stack(2, 1.0, final="tahn"), "final is 'tahn'.*Did you mean 'tanh'"),
-        (lambda: Stack(2, 1.0, aspect=0.0), "aspect is 0"),
-        (lambda: Stack(2, 1.0, aspect=(1, 2)), "depth \\+ 1 = 3 widths"),
-        (lambda: Stack(2, 1.0, aspect=(1, 2, 3)), "last equal to the first"),
-        (lambda: fixed_point(Stack(3, 1.3, "relu", sigma_b=0.1)), "no fixed point exists"),
-        (lambda: fixed_point(Stack(3, 1.3, "relu")), "no fixed point exists"),
+        (lambda: RandomStack(0, 1.0), "depth is 0"),
+        (lambda: RandomStack(-3, 1.0), "depth is -3"),
+        (lambda: RandomStack(2, -1.0), "sigma_w is -1"),
+        (lambda: RandomStack(2, 1.0, scaling="xavier"), "scaling is 'xavier'"),
+        (lambda: RandomStack(2, 1.0, final="tahn"), "final is 'tahn'.*Did you mean 'tanh'"),
+        (lambda: RandomStack(2, 1.0, aspect=0.0), "aspect is 0"),
+        (lambda: RandomStack(2, 1.0, aspect=(1, 2)), "depth \\+ 1 = 3 widths"),
+        (lambda: RandomStack(2, 1.0, aspect=(1, 2, 3)), "last equal to the first"),
+        (lambda: fixed_point(RandomStack(3, 1.3, "relu", sigma_b=0.1)), "no fixed point exists"),
+        (lambda: fixed_point(RandomStack(3, 1.3, "relu")), "no fixed point exists"),
     ],
 )
 def test_bad_stacks(make, says):

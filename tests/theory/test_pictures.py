@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gnode import errors, theory
-from gnode.analysis.spectra import steady_spectrum
+from gnode.analysis._spectra import steady_spectrum
 from gnode.plots import theory as pictures
 
 
@@ -21,7 +21,7 @@ def test_critical_curves():
 
 
 def test_autocorrelation():
-    stack = theory.Stack(2, 2.0, "tanh", sigma_b=0.5)
+    stack = theory.RandomStack(2, 2.0, "tanh", sigma_b=0.5)
     run = theory.simulate(theory.draw(stack, 20), duration=5.0, max_lag=2.0, warm_up=1.0)
     axis = pictures.autocorrelation(theory.chaotic_state(stack), [run]).axes[0]
     labels = [line.get_label() for line in axis.get_lines()]

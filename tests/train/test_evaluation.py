@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gnode import build, errors, fit, load, tasks
-from gnode.train import error_by_horizon, evaluate, evaluation, spec, sweep
+from gnode.train import error_by_horizon, evaluate, spec, sweep
 from gnode.train.loss import losses, to_device
 
 RNG = np.random.default_rng(0)

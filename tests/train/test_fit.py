@@ -15,9 +15,9 @@ import pytest
 from small import small_net, small_task
 
 import gnode
-from gnode import fit, load, resume, stopping
+from gnode import fit, interrupts, load, resume
 from gnode.errors import ArgumentError, GnodeError, StoreError
-from gnode.train import Settings, Sweep, loop, store
+from gnode.train import Settings, Sweep, loop, run_folder
 from gnode.types import as_key
 
 QUICK = {"epochs": 6, "lr": 1e-2, "batch_size": 8}
@@ -99,7 +99,7 @@ def test_every_kind_of_network_survives_its_folder(model, tmp_path):
 def test_interrupted_and_resumed_is_as_if_never_stopped(tmp_path):
     whole = fit(small_net(), small_task(), epochs=12, lr=1e-2, batch_size=8)
 
-    original, calls = store.save, []
+    original, calls = run_folder.save, []
 
     def save_then_stop(*args):
         original(*args)
@@ -107,7 +107,7 @@ def test_interrupted_and_resumed_is_as_if_never_stopped(tmp_path):
         if len(calls) == 5:
             raise KeyboardInterrupt
 
-    store.save = save_then_stop
+    run_folder.save = save_then_stop
     try:
         with pytest.raises(KeyboardInterrupt):
             fit(
@@ -120,7 +120,7 @@ def test_interrupted_and_resumed_is_as_if_never_stopped(tmp_path):
                 checkpoint_seconds=0.0,
             )
     finally:
-        store.save = original
+        run_folder.save = original
     part = load(tmp_path / "run")
     assert part.status == "interrupted"
     assert len(part.curves["train"]) == 5
@@ -273,12 +273,12 @@ def test_a_run_interrupted_before_its_first_epoch_begins_there(tmp_path, monkeyp
 def test_a_signal_that_python_lost_ends_training_after_the_epoch(tmp_path):
     """As in a callback of another library, which swallows what its handler raises."""
     with pytest.raises(KeyboardInterrupt):
-        stopping.handle(signal.SIGTERM, None)
+        interrupts.handle(signal.SIGTERM, None)
     try:
         with pytest.raises(KeyboardInterrupt):
             fit(small_net(), small_task(), out=tmp_path / "run", **QUICK)
     finally:
-        stopping.forget()
+        interrupts.forget()
     assert load(tmp_path / "run").epochs_done == 1
 
 
@@ -310,7 +310,7 @@ def test_states_rest_once_a_trial_is_over():
 
 def test_two_processes_on_one_folder(tmp_path):
     pytest.importorskip("fcntl")
-    from gnode.train.lock import locked
+    from gnode.sweeps._lock import locked
 
     with (
         locked(tmp_path),

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from gnode import Sweep, resume_sweep, sweep
 from gnode.cli import make_app
 from gnode.errors import ArgumentError, StoreError
-from gnode.train import Grid, Part, lock
-from gnode.train.lock import locked
-from gnode.train.search import Search
+from gnode.sweeps._lock import locked
+from gnode.sweeps._search import Search
+from gnode.train import Grid, Part
 
 TASK = "flipflop-square"
 SMALL = {"trials": 20, "bins": 10, "epochs": 3, "state": 2}

@@ -12,7 +12,7 @@ from small import small_net, small_task
 
 from gnode import fit, tasks
 from gnode.tasks import arrays
-from gnode.train import Settings, evaluate, growing, loop, parameters, program
+from gnode.train import Settings, _parameters, evaluate, growing, loop, program
 from gnode.train.loss import first_bins, losses, to_device
 from gnode.types import as_key
 
@@ -74,7 +74,7 @@ def one_update(settings, net, task):
 
 def reference_update(net, task, lr, weight_decay, penalty=0.0, clip=None):
     """The same by optax.adamw, which knows nothing of this program."""
-    params, frozen = parameters.split(net)
+    params, frozen = _parameters.split(net)
 
     def objective(params):
         loss = losses(eqx.combine(params, frozen), to_device(task.train), "mse", "every").loss
@@ -109,7 +109,7 @@ def test_unscaled_decay_is_not_multiplied_by_the_learning_rate():
     net, task = small_net(), small_task()
     _, plain, _, _ = one_update(Settings(lr=1e-3, weight_decay=0.0), net, task)
     _, decayed, _, _ = one_update(Settings(lr=1e-3, weight_decay=0.1, decay="unscaled"), net, task)
-    before = parameters.split(net)[0]
+    before = _parameters.split(net)[0]
     for w, a, b in zip(*(jax.tree.leaves(tree) for tree in (before, plain.params, decayed.params))):
         np.testing.assert_allclose(a - b, 0.1 * w, rtol=1e-4, atol=1e-6)
 

@@ -10,7 +10,7 @@ import pytest
 
 from gnode import sweep
 from gnode.errors import GnodeError
-from gnode.train.sweep import resume_sweep
+from gnode.sweeps._run import resume_sweep
 
 ray = pytest.importorskip("ray")
 

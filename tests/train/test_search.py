@@ -6,11 +6,12 @@ import pytest
 from gnode import Sweep, resume_sweep, sweep
 from gnode.errors import ArgumentError, StoreError
 from gnode.expressivity import measure
-from gnode.expressivity.sweeps import train_or_resume
-from gnode.train import Grid, Part, Settings, member
-from gnode.train.grid import TaskCache
-from gnode.train.search import Search
-from gnode.train.sweep import check, plan
+from gnode.sweeps import _member
+from gnode.sweeps._run import check, plan
+from gnode.sweeps._search import Search
+from gnode.sweeps._sweep_once import train_or_resume
+from gnode.sweeps.grid import TaskCache
+from gnode.train import Grid, Part, Settings
 
 AXES = {"model": ["rnn", "mgru"], "lr": [1e-4, 1e-2], "weight_decay": [1e-3, 1e-1], "seed": [3, 5, 7]}
 SMALL = {"trials": 20, "bins": 10, "epochs": 3, "state": 2}
@@ -83,9 +84,9 @@ def test_a_search_that_was_interrupted_ends_the_same(searched, tmp_path):
     found = Sweep(folder)
     last = found.done()[-1]
     for index in (0, last):
-        for file in member.folder_of(folder, index).iterdir():
+        for file in _member.folder_of(folder, index).iterdir():
             file.unlink()
-        member.folder_of(folder, index).rmdir()
+        _member.folder_of(folder, index).rmdir()
     resume_sweep(folder)
     assert (folder / "results.csv").read_text() == same
 

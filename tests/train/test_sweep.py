@@ -14,10 +14,11 @@ import pytest
 
 from gnode import Sweep, fit, resume_sweep, sweep
 from gnode.errors import ArgumentError, GnodeError, StoreError
-from gnode.train import Grid, program, spec, unfinished
-from gnode.train.engines import one_program
-from gnode.train.grid import read_axes
-from gnode.train.sweep import plan
+from gnode.sweeps import _member_checkpoints
+from gnode.sweeps._run import plan
+from gnode.sweeps.engines import one_program
+from gnode.sweeps.grid import read_axes
+from gnode.train import Grid, program, spec
 
 TASK = "flipflop-square"
 SMALL = {"trials": 24, "bins": 12, "epochs": 5, "widths": (8,), "state": 2}
@@ -243,14 +244,14 @@ def test_axes_of_numpy_and_ranges():
 
 def test_saving_takes_a_small_share_of_the_time(monkeypatch):
     now = 0.0
-    monkeypatch.setattr(unfinished.time, "monotonic", lambda: now)
-    pace = unfinished.Pace()
+    monkeypatch.setattr(_member_checkpoints.time, "monotonic", lambda: now)
+    pace = _member_checkpoints.Pace()
     assert not pace.is_due()
     now = 30.0
     assert pace.is_due()
     with pace:
         now += 10.0  # a slow disk
-    now += 10.0 / unfinished.SHARE - 1.0
+    now += 10.0 / _member_checkpoints.SHARE - 1.0
     assert not pace.is_due()
     now += 1.0
     assert pace.is_due()
@@ -315,7 +316,7 @@ sweep({TASK!r}, {str(tmp_path / "odd")!r}, engine="one_program", lr=[1e-3, 2e-3,
 
 def test_two_processes_on_one_folder_are_refused(grid_folder):
     pytest.importorskip("fcntl")
-    from gnode.train.lock import locked
+    from gnode.sweeps._lock import locked
 
     with locked(grid_folder), pytest.raises(StoreError, match=f"in use by process {os.getpid()}"):
         resume_sweep(grid_folder)

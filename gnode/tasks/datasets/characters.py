@@ -4,11 +4,11 @@ import numpy as np
 
 from gnode import errors
 from gnode.tasks import cache
-from gnode.tasks.base import Task, Trials
-from gnode.tasks.filling import fill as fill_missing
-from gnode.tasks.formats.npz import read_npz
-from gnode.tasks.preparation import Scale, observation_counts, stratified_split, time_stamps
-from gnode.tasks.series import Series
+from gnode.tasks._filling import fill as fill_missing
+from gnode.tasks._formats.npz import read_npz
+from gnode.tasks._preparation import Scale, observation_counts, stratified_split, time_stamps
+from gnode.tasks._series import Series
+from gnode.tasks._trials import Task, Trials
 from gnode.types import Key, numpy_generator, plain_key
 
 NAME, FILES = "characters", ("character_trajectories.npz",)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from gnode import errors
 from gnode.tasks import cache
+from gnode.tasks._download import Progress, download, remember, sha256_of
 from gnode.tasks.datasets.originals import DataSet
-from gnode.tasks.download import Progress, download, remember, sha256_of
 
 
 def get(

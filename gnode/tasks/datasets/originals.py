@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from gnode import errors
+from gnode.tasks._formats.archives import entries
+from gnode.tasks._formats.audio import FULL_SCALE, Recordings
+from gnode.tasks._formats.npz import read_npz
+from gnode.tasks._formats.rollouts import read_rollouts
+from gnode.tasks._formats.uci_mat import read_uci
+from gnode.tasks._formats.uea_ts import read_ts
+from gnode.tasks._mfcc import RATE, mfcc
+from gnode.tasks._series import Series
 from gnode.tasks.datasets import characters, speech, walker2d
-from gnode.tasks.formats.archives import entries
-from gnode.tasks.formats.audio import FULL_SCALE, Recordings
-from gnode.tasks.formats.npz import read_npz
-from gnode.tasks.formats.rollouts import read_rollouts
-from gnode.tasks.formats.uci_mat import read_uci
-from gnode.tasks.formats.uea_ts import read_ts
-from gnode.tasks.mfcc import RATE, mfcc
-from gnode.tasks.series import Series
 
 Compact = dict[str, dict[str, np.ndarray]]
 """The arrays of each compact file, by its name."""

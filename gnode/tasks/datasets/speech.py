@@ -7,9 +7,9 @@ import numpy as np
 
 from gnode import errors
 from gnode.tasks import cache
-from gnode.tasks.base import Task, Trials
-from gnode.tasks.formats.npz import read_npz
-from gnode.tasks.preparation import Scale, stratified_split
+from gnode.tasks._formats.npz import read_npz
+from gnode.tasks._preparation import Scale, stratified_split
+from gnode.tasks._trials import Task, Trials
 from gnode.types import Key, plain_key
 
 WORDS = ("yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go")

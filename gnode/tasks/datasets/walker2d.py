@@ -11,12 +11,12 @@ from jaxtyping import Bool, Float
 
 from gnode import errors
 from gnode.tasks import cache
-from gnode.tasks.base import Task, Trials
-from gnode.tasks.filling import FILLS
-from gnode.tasks.filling import fill as fill_missing
-from gnode.tasks.formats.npz import read_npz
-from gnode.tasks.preparation import time_stamps
-from gnode.tasks.series import OnGrid, Series
+from gnode.tasks._filling import FILLS
+from gnode.tasks._filling import fill as fill_missing
+from gnode.tasks._formats.npz import read_npz
+from gnode.tasks._preparation import time_stamps
+from gnode.tasks._series import OnGrid, Series
+from gnode.tasks._trials import Task, Trials
 
 NAME, FILES = "walker2d", ("walker2d_rollouts.npz",)
 SPLIT_SEED, DROP_SEED = 125487, 891374

@@ -1,0 +1,30 @@
+from gnode import analysis as analysis
+from gnode import cells as cells
+from gnode import expressivity as expressivity
+from gnode import init as init
+from gnode import network as network
+from gnode import plots as plots
+from gnode import report as report
+from gnode import reproduce as reproduce
+from gnode import solve as solve
+from gnode import sweeps as sweeps
+from gnode import tasks as tasks
+from gnode import theory as theory
+from gnode import train as train
+from gnode.devices import use_cores as use_cores
+from gnode.errors import GnodeError as GnodeError
+from gnode.models import build as build
+from gnode.network import Network as Network
+from gnode.report import write_report as write_report
+from gnode.solve import Solver as Solver
+from gnode.solve import rollout as rollout
+from gnode.sweeps import Sweep as Sweep
+from gnode.sweeps import resume_sweep as resume_sweep
+from gnode.sweeps import sweep as sweep
+from gnode.train import Run as Run
+from gnode.train import Settings as Settings
+from gnode.train import fit as fit
+from gnode.train import load as load
+from gnode.train import resume as resume
+
+__version__: str

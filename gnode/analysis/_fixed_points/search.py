@@ -1,0 +1,240 @@
+"""Fixed points: found by Newton's method from many starts, certified in float64, labelled, and merged."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from jaxtyping import Array, Float
+
+from gnode import errors
+from gnode.analysis._fixed_points.merging import merge, nearest_distance
+from gnode.analysis._fixed_points.newton import NOT_FINITE, Newton, Problem, Solution, solve
+from gnode.analysis._fixed_points.result import (
+    CLOSED_GATE,
+    EQUILIBRIUM,
+    FOUND,
+    NOT_CONVERGED,
+    OUTSIDE,
+    PRESETS,
+    SLOW,
+    FixedPoints,
+    SearchSettings,
+)
+from gnode.analysis._stability import DEFAULT_MARGIN, stability
+from gnode.analysis._system import Field, System, in_chunks, outputs_of, states_of, system
+from gnode.cells import Cell
+from gnode.network import AbstractNetwork
+from gnode.types import Key, numpy_generator
+
+SHUT = 1e-3  # a gate below this, in every direction, is closed
+_MOST_VISITED = 10_000  # distances are taken to an even choice of at most this many visited states
+
+
+def fixed_points(
+    source: AbstractNetwork | Cell | Field | System,
+    starts: Any,
+    *,
+    x: Any = None,
+    dt: float | None = None,
+    preset: str | SearchSettings = "tight",
+    visited: Any = None,
+    most_starts: int = 10_000,
+    margin: float = DEFAULT_MARGIN,
+    chunk: int = 64,
+    key: Key | int = 0,
+    **changes: Any,
+) -> FixedPoints:
+    """Fixed points of dh/dt = f(h, x) at a constant input, searched from many starts.
+
+    For a gated cell the search solves -h + F(h, x) = 0, for any other f(h, x) = 0, by batched Newton steps
+    with a Levenberg-Marquardt fallback (see `gnode.analysis.newton`).
+
+    **Arguments:**
+
+    - `source`: a network, a cell, or a function f(h, x); `x` its input (zero by default); `dt` the bin in
+      seconds, for the stability of the map.
+    - `starts`: states (any array whose last axis is the state), most often those of trajectories;
+      `box_starts` draws them from a box.
+    - `preset`: "tight", "paper", or `SearchSettings`; further keywords change single settings.
+    - `visited`: states that count as visited, for the distances and for `keep`; the starts by default.
+    - `most_starts`: from more states than this, that many are drawn with `key`.
+    - `margin`: of marginal directions, see `stability`; `chunk`: states in memory at a time.
+
+    **Returns:** `FixedPoints`. Points of equal state (to `merge_radius`) are one point; along a continuum
+    states differ, and stay apart.
+
+    >>> fixed_points(lambda h, x: h - h**3, [[-2.0], [0.1], [3.0]]).points.round(6).ravel() + 0.0
+    array([-1.,  0.,  1.])
+    """
+    of = system(source, x=x, dt=dt, state=np.shape(starts)[-1] if np.ndim(starts) else 1)
+    settings = _settings(preset, changes)
+    states = states_of(starts, of.size, "starts")
+    seen = states if visited is None else states_of(visited, of.size, "visited")
+    if len(states) > errors.whole("most_starts", most_starts):
+        chosen = numpy_generator(key).choice(len(states), most_starts, replace=False)
+        states = states[np.sort(chosen)]
+    solution = _search(of, states, settings, chunk)
+    values = _measure(of, solution.points, chunk)
+    outcomes = _label(of, settings, solution, values)
+    _stay_at_closed_gates(of, settings, states, solution, values, outcomes, chunk)
+    outcomes[np.isin(outcomes, FOUND) & ~_is_kept(settings.keep, solution.points, seen)] = OUTSIDE
+    return _collect(of, settings, solution, values, outcomes, seen, margin, chunk)
+
+
+def box_starts(low: Any, high: Any, count: int, key: Key | int) -> Float[np.ndarray, "count state"]:
+    """`count` states drawn evenly from the box between `low` and `high`, one bound per dimension of the
+    state.
+
+    >>> box_starts([-1, -1], [1, 1], 5, key=0).shape
+    (5, 2)
+    """
+    low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
+    if low.ndim != 1 or not np.all(low < high):
+        raise errors.ArgumentError(
+            f"low is {low} and high is {high}, but each bound of low must be below that of high."
+        )
+    return numpy_generator(key).uniform(low, high, (errors.whole("count", count), low.size))
+
+
+@dataclasses.dataclass
+class _Measured:
+    """What is known at each state: |F(h) - h|, |dh/dt|, and the most open component of the gate."""
+
+    residual: np.ndarray
+    speed: np.ndarray
+    gate: np.ndarray
+
+
+def _settings(preset: str | SearchSettings, changes: dict[str, Any]) -> SearchSettings:
+    base = preset if isinstance(preset, SearchSettings) else PRESETS[errors.one_of("preset", preset, PRESETS)]
+    names = [field.name for field in dataclasses.fields(SearchSettings)]
+    for name in changes:
+        errors.one_of("setting", name, names)
+    return dataclasses.replace(base, **changes)
+
+
+def _search(of: System, states: np.ndarray, settings: SearchSettings, chunk: int) -> Solution:
+    equation = System.residual if settings.equation == "drift" else System.scaled_flow
+    tolerance = settings.tolerance
+    if settings.stop_when_slow:
+        tolerance = settings.slow_speed / float(of.rate)
+        equation = System.scaled_flow
+    return solve(Problem(equation, of), states, Newton(tolerance, settings.max_iterations, chunk))
+
+
+def _measure(of: System, states: np.ndarray, chunk: int) -> _Measured:
+    values = in_chunks(_at_state, of, states, chunk)
+    displacement, flow, gate = values
+    return _Measured(np.linalg.norm(displacement, axis=1), np.linalg.norm(flow, axis=1), np.max(gate, axis=1))
+
+
+def _at_state(of: System, h: Array) -> tuple[Array, Array, Array]:
+    flow = of.flow(h)
+    if of.is_gated:
+        return of.drift(h), flow, of.gate(h)
+    displacement = of.step(h) - h if of.dt is not None else flow * np.nan
+    return displacement, flow, flow * 0 + 1
+
+
+def _label(of: System, settings: SearchSettings, solution: Solution, values: _Measured) -> np.ndarray:
+    is_slow = values.speed <= settings.slow_speed
+    is_root = (
+        values.residual <= settings.tolerance if of.is_gated else values.speed <= settings.tolerance * float(of.rate)
+    )
+    openness = values.speed / float(of.rate) / np.maximum(values.residual, np.finfo(float).tiny)
+    is_shut = (values.gate < SHUT) | (~is_root & (openness < SHUT))
+    rules = [solution.outcomes == NOT_FINITE, is_slow & is_shut & of.is_gated, is_root, is_slow]
+    return np.select(rules, [NOT_FINITE, CLOSED_GATE, EQUILIBRIUM, SLOW], NOT_CONVERGED).astype("U16")
+
+
+def _stay_at_closed_gates(
+    of: System,
+    settings: SearchSettings,
+    starts: np.ndarray,
+    solution: Solution,
+    values: _Measured,
+    outcomes: np.ndarray,
+    chunk: int,
+) -> None:
+    """A start that found nothing, but does not move because its gate is shut, is itself the closed-gate
+    point.
+    """
+    lost = np.flatnonzero(outcomes == NOT_CONVERGED)
+    if not of.is_gated or lost.size == 0:
+        return
+    here = _measure(of, starts[lost], chunk)
+    waiting = _label(
+        of, settings, Solution(starts[lost], here.residual, solution.iterations[lost], outcomes[lost]), here
+    )
+    stays = waiting == CLOSED_GATE
+    solution.points[lost[stays]] = starts[lost[stays]]
+    outcomes[lost[stays]] = CLOSED_GATE
+    for name in ("residual", "speed", "gate"):
+        getattr(values, name)[lost[stays]] = getattr(here, name)[stays]
+
+
+def _is_kept(keep: str, points: np.ndarray, visited: np.ndarray) -> np.ndarray:
+    if keep == "box":
+        return np.all((points > 2 * visited.min()) & (points < 2 * visited.max()), axis=1)
+    if keep == "near":
+        return nearest_distance(points, _thinned(visited)) < 1
+    return np.ones(len(points), bool)
+
+
+def _collect(
+    of: System,
+    settings: SearchSettings,
+    solution: Solution,
+    values: _Measured,
+    outcomes: np.ndarray,
+    visited: np.ndarray,
+    margin: float,
+    chunk: int,
+) -> FixedPoints:
+    """Merges what was found and adds all that is known about each point."""
+    found = np.flatnonzero(np.isin(outcomes, FOUND))
+    kept, owner = _merged(solution.points[found], outcomes[found], values.residual[found], settings.merge_radius)
+    which = found[kept]
+    ends = np.full(len(outcomes), -1)
+    ends[found] = owner
+    points = solution.points[which]
+    outputs = in_chunks(outputs_of, of, points, chunk) if len(points) else np.zeros((0, of.size))
+    return FixedPoints(
+        points=points,
+        outputs=outputs,
+        status=outcomes[which],
+        residual=values.residual[which],
+        speed=values.speed[which],
+        gate=values.gate[which],
+        iterations=solution.iterations[which],
+        distance=nearest_distance(points, _thinned(visited)),
+        multiplicity=np.bincount(owner, minlength=len(kept)),
+        stability=stability(of, points, margin=margin, chunk=chunk),
+        outcomes=outcomes,
+        ends=ends,
+        settings=settings,
+    )
+
+
+def _merged(
+    points: np.ndarray, status: np.ndarray, residual: np.ndarray, radius: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Merges within each status, so that an equilibrium never takes a closed gate beside it along; sorted by
+    first state.
+    """
+    kept: list[int] = []
+    owner = np.full(len(points), -1)
+    for name in FOUND:
+        group = np.flatnonzero(status == name)
+        if group.size == 0:
+            continue
+        representatives, members = merge(points[group], np.nan_to_num(residual[group]), radius)
+        owner[group] = members + len(kept)
+        kept.extend(group[representatives].tolist())
+    order = np.lexsort(points[kept].round(6).T[::-1]) if kept else np.zeros(0, dtype=int)
+    position = np.argsort(order)
+    return np.asarray(kept, dtype=int)[order], position[owner] if kept else owner
+
+
+def _thinned(visited: np.ndarray) -> np.ndarray:
+    return visited[:: max(1, -(-len(visited) // _MOST_VISITED))]

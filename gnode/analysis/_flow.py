@@ -1,0 +1,203 @@
+"""Flow fields on a plane through phase space, in coordinates of the state, of the output, or of principal
+components.
+"""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from gnode import errors
+from gnode.analysis._pca import pca
+from gnode.analysis._system import Field, System, flow_of, in_chunks, outputs_of, states_of, system
+from gnode.cells import Cell
+from gnode.network import AbstractNetwork
+
+
+@dataclasses.dataclass(frozen=True)
+class Plane:
+    """The states h = origin + u a + v b, and how to read (u, v) off any state: (u, v) = offset + reader (h -
+    origin).
+
+    `span` holds a and b as rows; `labels` name u and v.
+    """
+
+    origin: Float[np.ndarray, " state"]
+    span: Float[np.ndarray, "2 state"]
+    reader: Float[np.ndarray, "2 state"]
+    offset: Float[np.ndarray, " 2"]
+    labels: tuple[str, str]
+
+    def lift(self, coordinates: Float[np.ndarray, "*grid 2"]) -> Float[np.ndarray, "*grid state"]:
+        """The states of the plane at coordinates (u, v)."""
+        return self.origin + (np.asarray(coordinates) - self.offset) @ self.span
+
+    def project(self, states: Any) -> Float[np.ndarray, "*batch 2"]:
+        """The coordinates (u, v) of states, on the plane or off it."""
+        return self.offset + (np.asarray(states, dtype=np.float64) - self.origin) @ self.reader.T
+
+
+@dataclasses.dataclass(frozen=True)
+class FlowField:
+    """The flow on a grid over a plane.
+
+    | field      | meaning                                                                            |
+    |------------|------------------------------------------------------------------------------------|
+    | `u`, `v`   | the grid's axes; an entry [i, j] of what follows belongs to (u[j], v[i])           |
+    | `velocity` | (du/dt, dv/dt), per second                                                         |
+    | `speed`    | |dh/dt| of the whole state, per second                                             |
+    | `leaving`  | the share of |dh/dt|^2 that points out of the plane: 0 when the plane is all of it |
+    """
+
+    plane: Plane
+    u: Float[np.ndarray, " columns"]
+    v: Float[np.ndarray, " rows"]
+    velocity: Float[np.ndarray, "rows columns 2"]
+    speed: Float[np.ndarray, "rows columns"]
+    leaving: Float[np.ndarray, "rows columns"]
+
+    @property
+    def share_leaving(self) -> float:
+        """The share of the squared speed, summed over the grid, that leaves the plane."""
+        total = np.sum(self.speed**2)
+        return float(np.sum(self.leaving * self.speed**2) / total) if total > 0 else 0.0
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        return self.plane.labels
+
+
+def state_plane(size: int, first: int = 0, second: int = 1, origin: Any = None) -> Plane:
+    """The plane of two coordinates of the state; the others stay at `origin` (zero by default).
+
+    >>> state_plane(3).lift(np.array([1.0, 2.0]))
+    array([1., 2., 0.])
+    """
+    if errors.whole("size", size) < 2:
+        raise errors.ArgumentError(f"size is {size}, but a plane needs a state of at least 2 dimensions.")
+    span = np.eye(size)[[first, second]]
+    centre = np.zeros(size) if origin is None else states_of(origin, size, "origin")[0]
+    return Plane(centre, span, span, span @ centre, (f"h{first + 1}", f"h{second + 1}"))
+
+
+def output_plane(net: AbstractNetwork, first: int = 0, second: int = 1, origin: Any = None) -> Plane:
+    """The plane in which two outputs change and the state changes as little as possible.
+
+    For an affine readout y = C h + d the plane is h = origin + C^+ (y - y(origin)), C^+ the pseudo-inverse of
+    C's two rows; for N = 2 it is the whole phase space. Velocities are those of the outputs, C dh/dt.
+    """
+    of = system(net)
+    centre = np.zeros(of.size) if origin is None else states_of(origin, of.size, "origin")[0]
+    if net.outputs < 2:
+        raise errors.ArgumentError(f"net has {net.outputs} output, but an output plane needs 2; use another plane.")
+    probes = np.stack([centre, centre + 1.0, centre - 0.5])
+    C = in_chunks(_readout_jacobian, of, probes)
+    if not np.allclose(C, C[0], rtol=1e-6, atol=1e-9):
+        raise errors.ArgumentError("net has a readout that is not affine, so its outputs span no plane; use another.")
+    reader = C[0][[first, second]]
+    if np.linalg.matrix_rank(reader) < 2:
+        raise errors.ArgumentError("net has two outputs that are multiples of each other, so they span no plane.")
+    offset = in_chunks(outputs_of, of, centre[None])[0][[first, second]]
+    return Plane(centre, np.linalg.pinv(reader).T, reader, offset, (f"output {first + 1}", f"output {second + 1}"))
+
+
+def pca_plane(states: Any, first: int = 0, second: int = 1) -> Plane:
+    """The plane of two principal components of states, through their mean."""
+    found = pca(states)
+    if len(found.explained) < 2:
+        raise errors.ArgumentError("states have one dimension, but a plane needs at least 2.")
+    span = found.components[[first, second]]
+    shares = found.explained[[first, second]]
+    labels = (
+        f"PC {first + 1} ({shares[0]:.0%} of variance)",
+        f"PC {second + 1} ({shares[1]:.0%} of variance)",
+    )
+    return Plane(found.mean, span, span, np.zeros(2), labels)
+
+
+def points_plane(points: Any) -> Plane:
+    """The plane through three states; the first is the origin, the second lies on the u axis."""
+    matrix = np.asarray(points, dtype=np.float64)
+    if matrix.ndim != 2 or len(matrix) != 3 or not np.all(np.isfinite(matrix)):
+        raise errors.ArgumentError(f"points has shape {matrix.shape}, but must hold three states, one per row.")
+    sides = matrix[1:] - matrix[0]
+    Q, R = np.linalg.qr(sides.T)
+    if np.min(np.abs(np.diagonal(R))) <= 1e-12 * np.max(np.abs(R)):
+        raise errors.ArgumentError("points lie on one line, so they span no plane.")
+    span = (Q * np.sign(np.diagonal(R))).T
+    return Plane(matrix[0], span, span, np.zeros(2), ("from point 1 to 2", "across"))
+
+
+def flow_field(
+    source: AbstractNetwork | Cell | Field | System,
+    *,
+    plane: Plane | None = None,
+    limits: tuple[tuple[float, float], tuple[float, float]] | None = None,
+    around: Any = None,
+    resolution: int = 41,
+    x: Any = None,
+    state: int | None = None,
+) -> FlowField:
+    """The flow at a constant input on a grid over a plane.
+
+    **Arguments:** `source`, `x`, `state` as in `system`; `plane` (by default the output plane of a network
+    with two outputs or more and an affine readout, else the first two principal components of `around` or the
+    first two coordinates of the state); `limits` of
+    u and v, or `around`: states whose extent, with a margin, sets them; `resolution`, points along each axis.
+
+    **Returns:** a `FlowField`.
+
+    >>> field = flow_field(lambda h, x: -h, state=2, limits=((-1, 1), (-1, 1)), resolution=3)
+    >>> field.velocity[0, 0]  # at (-1, -1)
+    array([1., 1.])
+    """
+    of = system(source, x=x, state=state)
+    if plane is None:
+        plane = default_plane(of, around)
+    (u_low, u_high), (v_low, v_high) = _limits(plane, limits, around)
+    count = errors.whole("resolution", resolution, at_least=2)
+    u, v = np.linspace(u_low, u_high, count), np.linspace(v_low, v_high, count)
+    states = plane.lift(np.stack(np.meshgrid(u, v), axis=-1)).reshape(-1, of.size)
+    flow = in_chunks(flow_of, of, states)
+    within = flow @ np.linalg.pinv(plane.span) @ plane.span  # the part of the flow that lies in the plane
+    squared = np.sum(flow**2, axis=1)
+    leaving = np.sum((flow - within) ** 2, axis=1) / np.where(squared > 0, squared, 1.0)
+    shape = (count, count)
+    velocity = (flow @ plane.reader.T).reshape(*shape, 2)
+    return FlowField(plane, u, v, velocity, np.sqrt(squared).reshape(shape), np.clip(leaving, 0, 1).reshape(shape))
+
+
+def default_plane(of: System, around: Any = None) -> Plane:
+    """The output plane where there is one, else two principal components of `around`, else two state
+    coordinates.
+    """
+    centre = None if around is None else states_of(around, of.size, "around").mean(axis=0)
+    if of.network is not None and of.network.outputs >= 2:
+        try:
+            return output_plane(of.network, origin=centre)
+        except errors.ArgumentError:  # no such plane: the next best one follows
+            pass
+    if around is not None and of.size > 2:
+        return pca_plane(around)
+    return state_plane(of.size, origin=centre if of.size > 2 else None)
+
+
+def _limits(plane: Plane, limits: Any, around: Any) -> tuple[tuple[float, float], tuple[float, float]]:
+    if limits is None and around is None:
+        raise errors.ArgumentError("limits and around are both missing: say where to look.")
+    if limits is None:
+        seen = plane.project(states_of(around, plane.origin.size, "around"))
+        low, high = seen.min(axis=0), seen.max(axis=0)
+        margin = 0.25 * np.maximum(high - low, 1e-3 * max(1.0, float(np.abs(seen).max())))
+        limits = tuple(zip(low - margin, high + margin))
+    pairs = np.asarray(limits, dtype=float)
+    if pairs.shape != (2, 2) or not np.all(pairs[:, 0] < pairs[:, 1]):
+        raise errors.ArgumentError(f"limits is {limits!r}, but must be ((low, high), (low, high)) with low < high.")
+    return (float(pairs[0, 0]), float(pairs[0, 1])), (float(pairs[1, 0]), float(pairs[1, 1]))
+
+
+def _readout_jacobian(of: System, h: Float[Array, " state"]) -> Float[Array, "outputs state"]:
+    return jax.jacfwd(lambda h: jnp.atleast_1d(outputs_of(of, h)))(h)

@@ -1,0 +1,124 @@
+"""Lyapunov exponents of driven and autonomous trajectories."""
+
+import dataclasses
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from gnode import errors
+from gnode.analysis._system import Field, System, in_double, states_of, system
+from gnode.cells import Cell
+from gnode.network import AbstractNetwork
+from gnode.precision import double
+
+_BLOCKS = 10  # the error bar comes from the scatter of this many consecutive parts of the trajectory
+
+
+@dataclasses.dataclass(frozen=True)
+class LyapunovExponents:
+    """`exponents` per second, largest first, with `standard_error` from blocks of the trajectory.
+
+    `running` is the estimate after each tenth of the trajectory: a converged one has stopped moving. `steps`
+    were counted after the transient. `status` is "finished", or "not_finite" if the trajectory blew up.
+    """
+
+    exponents: Float[np.ndarray, " exponents"]
+    standard_error: Float[np.ndarray, " exponents"]
+    running: Float[np.ndarray, "blocks exponents"]
+    steps: int
+    status: str
+
+    @property
+    def sum(self) -> float:
+        """The mean rate at which volumes of phase space grow, where all exponents were asked for."""
+        return float(self.exponents.sum())
+
+    @property
+    def dimension(self) -> float:
+        """The Kaplan-Yorke dimension (the number of exponents if their sum is not negative)."""
+        total = np.cumsum(self.exponents)
+        whole = int(np.sum(total >= 0)) if self.exponents[0] >= 0 else 0
+        if whole == len(total):
+            return float(whole)
+        before = total[whole - 1] if whole else 0.0
+        return whole + before / abs(self.exponents[whole]) if whole else 0.0
+
+
+def lyapunov(
+    source: AbstractNetwork | Cell | Field | System,
+    start: Any,
+    *,
+    dt: float,
+    steps: int = 10_000,
+    transient: int = 1_000,
+    xs: Any = None,
+    x: Any = None,
+    exponents: int | None = None,
+    method: Any = None,
+) -> LyapunovExponents:
+    """Lyapunov exponents of the map that the solver iterates, by repeated QR decompositions.
+
+    With J_t the Jacobian of step t, J_t Q_(t-1) = Q_t R_t and
+
+        exponent_i = mean over t of ln |R_t,ii| / dt.
+
+    **Arguments:** `source`, `x`, `dt`, `method` as in `system`; `start`, one state; `steps` to average over,
+    after `transient` steps that bring the state to its attractor and Q to its directions; `xs`, the inputs of
+    a driven trajectory (time x inputs, repeated if it is shorter); `exponents`, how many of the largest (all
+    by default).
+
+    **Returns:** `LyapunovExponents`.
+
+    >>> lyapunov(lambda h, x: -h, [1.0], dt=0.1, steps=50, transient=0).exponents.round(6)  # ln(0.9) / 0.1
+    array([-1.053605])
+    """
+    of = system(source, x=x, dt=errors.positive("dt", dt), state=np.size(start), method=method)
+    h0 = states_of(start, of.size, "start")[0]
+    count = of.size if exponents is None else errors.whole("exponents", exponents)
+    if count > of.size:
+        raise errors.ArgumentError(f"exponents is {count}, but the state has only {of.size} dimensions.")
+    steps = errors.whole("steps", steps, at_least=_BLOCKS)
+    total = steps + errors.whole("transient", transient, at_least=0)
+    inputs = _inputs(of, xs, total)
+    with double():
+        logs = np.asarray(_growth(in_double(of), jnp.asarray(h0), jnp.asarray(inputs), count))
+    logs = logs[total - steps :] / of.dt
+    blocks = np.stack([block.mean(axis=0) for block in np.array_split(logs, _BLOCKS)])
+    return LyapunovExponents(
+        exponents=logs.mean(axis=0),
+        standard_error=blocks.std(axis=0, ddof=1) / np.sqrt(_BLOCKS),
+        running=np.cumsum(blocks, axis=0) / np.arange(1, _BLOCKS + 1)[:, None],
+        steps=steps,
+        status="finished" if np.all(np.isfinite(logs[:, 0])) else "not_finite",
+    )
+
+
+def _inputs(of: System, xs: Any, total: int) -> Float[np.ndarray, "time inputs"]:
+    if xs is None:
+        return np.broadcast_to(np.asarray(of.x), (total, of.cell.inputs))
+    values = np.asarray(xs, dtype=np.float64)
+    if values.ndim != 2 or values.shape[1] != of.cell.inputs or len(values) == 0:
+        raise errors.ArgumentError(f"xs has shape {values.shape}, but must be (time, {of.cell.inputs}).")
+    return np.resize(values, (total, of.cell.inputs))
+
+
+@eqx.filter_jit
+def _growth(of: System, h0: Array, inputs: Array, count: int) -> Float[Array, "time exponents"]:
+    """ln |R_ii| of every step."""
+
+    def step(carried: tuple[Array, Array], x: Array) -> tuple[tuple[Array, Array], Array]:
+        h, Q = carried
+
+        def advance(h: Array) -> tuple[Array, Array]:
+            end = of.step(h, x)
+            return end, end
+
+        J, end = jax.jacrev(advance, has_aux=True)(h)
+        Q, R = jnp.linalg.qr(J @ Q)
+        return (end, Q), jnp.log(jnp.abs(jnp.diagonal(R)))
+
+    return jax.lax.scan(step, (h0, jnp.eye(of.size, count, dtype=h0.dtype)), inputs)[1]

@@ -1,0 +1,212 @@
+"""Stability of states: eigenvalues of the flow's Jacobian and of the map's."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Array, Complex, Float
+
+from gnode import errors
+from gnode.analysis._system import Field, System, in_chunks, states_of, system
+from gnode.cells import Cell
+from gnode.network import AbstractNetwork
+
+STABLE, MARGINAL, SADDLE, UNSTABLE = "stable", "marginal", "saddle", "unstable"
+CLASSES: dict[str, str] = {
+    STABLE: "every direction decays",
+    MARGINAL: "no direction grows, and at least one neither grows nor decays",
+    SADDLE: "some directions grow and some decay",
+    UNSTABLE: "some directions grow and none decays",
+}
+"""What a point can be, of the flow and of the map."""
+
+DEFAULT_MARGIN = 1e-2
+
+
+@dataclasses.dataclass(frozen=True)
+class Stability:
+    """Eigenvalues at each of `count` states, and what follows from them.
+
+    | symbol          | field                | meaning |
+    |-----------------|----------------------|-----------------------------------------------------------------------|
+    | D               |                      | the Jacobian of f, per second |
+    | lambda(D)       | `flow_eigenvalues`   | by falling real part |
+    | mu              | `map_eigenvalues`    | of the map's Jacobian, by falling modulus; None without dt |
+    | eta(D)          | `abscissa`           | the largest real part |
+    |                 | `radius`             | the largest modulus of mu; None without dt |
+    |                 | `margin`             | a rate |Re lambda| up to this, per second, is marginal |
+    """
+
+    flow_eigenvalues: Complex[np.ndarray, "count state"]
+    map_eigenvalues: Complex[np.ndarray, "count state"] | None
+    margin: float
+    dt: float | None
+
+    def __len__(self) -> int:
+        return len(self.flow_eigenvalues)
+
+    @property
+    def abscissa(self) -> Float[np.ndarray, " count"]:
+        return np.real(self.flow_eigenvalues[:, 0])
+
+    @property
+    def radius(self) -> Float[np.ndarray, " count"] | None:
+        return None if self.map_eigenvalues is None else np.abs(self.map_eigenvalues[:, 0])
+
+    @property
+    def flow_rates(self) -> Float[np.ndarray, "count state"]:
+        """Re lambda: the growth per second of each direction under the flow."""
+        return np.real(self.flow_eigenvalues)
+
+    @property
+    def map_rates(self) -> Float[np.ndarray, "count state"] | None:
+        """ln|mu| / dt: the growth per second of each direction under the map; -inf for one that dies in one
+        step.
+        """
+        if self.map_eigenvalues is None:
+            return None
+        with np.errstate(divide="ignore"):
+            return np.log(np.abs(self.map_eigenvalues)) / self.dt
+
+    @property
+    def time_constants(self) -> Float[np.ndarray, "count state"]:
+        """1 / |Re lambda| in seconds, slowest direction of growth or decay included; infinite at exactly
+        zero.
+        """
+        with np.errstate(divide="ignore"):
+            return 1 / np.abs(self.flow_rates)
+
+    @property
+    def unstable(self) -> np.ndarray:
+        """The number of directions that grow under the flow, one number per state."""
+        return np.sum(self.flow_rates > self.margin, axis=1)
+
+    @property
+    def marginal(self) -> np.ndarray:
+        """The number of directions that neither grow nor decay under the flow, one number per state."""
+        return np.sum(np.abs(self.flow_rates) <= self.margin, axis=1)
+
+    @property
+    def flow_class(self) -> np.ndarray:
+        """A label from `CLASSES` for each state, by the flow."""
+        return classify(self.flow_rates, self.margin)
+
+    @property
+    def map_class(self) -> np.ndarray | None:
+        """A label from `CLASSES` for each state, by the map that the solver iterates."""
+        return None if self.map_rates is None else classify(self.map_rates, self.margin)
+
+    @property
+    def disagrees(self) -> np.ndarray:
+        """Where flow and map do not give the same class. Steps as long as tau make this possible."""
+        if self.map_class is None:
+            return np.zeros(len(self), bool)
+        return self.flow_class != self.map_class
+
+    def summary(self) -> dict[str, Any]:
+        """Medians and quartiles of the abscissa (and the radius), and how many states fall in each class."""
+        if len(self) == 0:
+            return {"count": 0}
+        found: dict[str, Any] = {"count": len(self), "abscissa": _quartiles(self.abscissa)}
+        found["flow_classes"] = _counts(self.flow_class)
+        if self.radius is not None and self.map_class is not None:
+            found["radius"] = _quartiles(self.radius)
+            found["map_classes"] = _counts(self.map_class)
+            found["disagreements"] = int(self.disagrees.sum())
+        return found
+
+    def __getitem__(self, which: Any) -> "Stability":
+        mapped = None if self.map_eigenvalues is None else self.map_eigenvalues[which]
+        return dataclasses.replace(self, flow_eigenvalues=self.flow_eigenvalues[which], map_eigenvalues=mapped)
+
+
+def stability(
+    source: AbstractNetwork | Cell | Field | System,
+    states: Any,
+    *,
+    x: Any = None,
+    dt: float | None = None,
+    margin: float = DEFAULT_MARGIN,
+    method: Any = None,
+    chunk: int = 512,
+) -> Stability:
+    """Eigenvalues of the flow and of the map at each state.
+
+    The flow decays along an eigenvector of D = df/dh if Re lambda < 0, the map h -> step(h) if |mu| < 1.
+    One Euler step has mu = 1 + dt lambda, so that an oscillation which decays under the flow can grow under
+    the map.
+
+    **Arguments:** `source`, `x`, `dt`, `method` as in `system`; `states`, any array whose last axis is the
+    state; `margin`, as a share of 1 / tau (of one per second for a function): slower directions
+    count as marginal; `chunk`, the number of Jacobians in memory at a time.
+
+    **Returns:** a `Stability`.
+
+    >>> stability(lambda h, x: -2 * h, np.zeros((1, 3)), dt=0.1).summary()["flow_classes"]
+    {'stable': 1}
+    """
+    states = np.asarray(states, dtype=np.float64)
+    of = system(source, x=x, dt=dt, state=states.shape[-1], method=method)
+    rate = errors.not_negative("margin", margin) * float(of.rate)
+    if states.size == 0:
+        empty = np.zeros((0, of.size), complex)
+        return Stability(empty, None if of.dt is None else empty, rate, of.dt)
+    states = states_of(states, of.size)
+    flow, mapped = [], []
+    for start in range(0, len(states), chunk):
+        J = in_chunks(_flow_jacobian, of, states[start : start + chunk], chunk)
+        flow.append(_eigenvalues(J))
+        if of.dt is not None:
+            mapped.append(_map_eigenvalues(of, states[start : start + chunk], flow[-1], of.dt, chunk))
+    return Stability(
+        _sorted(np.concatenate(flow), by_modulus=False),
+        _sorted(np.concatenate(mapped), by_modulus=True) if mapped else None,
+        rate,
+        of.dt,
+    )
+
+
+def classify(rates: Float[np.ndarray, "count state"], margin: float) -> np.ndarray:
+    """A label from `CLASSES` for each row of growth rates."""
+    grows = np.any(rates > margin, axis=1)
+    decays = np.any(rates < -margin, axis=1)
+    waits = np.any(np.abs(rates) <= margin, axis=1)
+    return np.select([grows & decays, grows, waits], [SADDLE, UNSTABLE, MARGINAL], STABLE)
+
+
+def _flow_jacobian(of: System, h: Array) -> Array:
+    return jax.jacfwd(of.flow)(h)
+
+
+def _map_jacobian(of: System, h: Array) -> Array:
+    return jax.jacrev(of.step)(h)  # the steps of diffrax have no forward derivative
+
+
+def _eigenvalues(matrices: Float[np.ndarray, "count n n"]) -> Complex[np.ndarray, "count n"]:
+    """On the host: accelerators have no good routine for matrices that are not symmetric."""
+    is_finite = np.isfinite(matrices).all(axis=(1, 2))
+    values = np.full(matrices.shape[:2], np.nan, dtype=complex)
+    if is_finite.any():
+        values[is_finite] = np.linalg.eigvals(matrices[is_finite])
+    return values
+
+
+def _map_eigenvalues(of: System, states: np.ndarray, flow: np.ndarray, dt: float, chunk: int) -> np.ndarray:
+    if of.solver.method == "euler" and of.solver.substeps == 1:
+        return 1 + dt * flow
+    return _eigenvalues(in_chunks(_map_jacobian, of, states, chunk))
+
+
+def _sorted(values: np.ndarray, by_modulus: bool) -> np.ndarray:
+    order = np.argsort(-(np.abs(values) if by_modulus else np.real(values)), axis=1, kind="stable")
+    return np.take_along_axis(values, order, axis=1)
+
+
+def _quartiles(values: np.ndarray) -> dict[str, float]:
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    return {"median": float(middle), "lower_quartile": float(low), "upper_quartile": float(high)}
+
+
+def _counts(labels: np.ndarray) -> dict[str, int]:
+    return {str(label): int(count) for label, count in zip(*np.unique(labels, return_counts=True))}

@@ -1,0 +1,119 @@
+"""Everything at once: the analyses that a report is made of."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gnode import errors
+from gnode.analysis._attractor import Attractor, attractor, slow_states
+from gnode.analysis._fixed_points.result import FixedPoints
+from gnode.analysis._fixed_points.search import fixed_points
+from gnode.analysis._flow import FlowField, flow_field
+from gnode.analysis._lyapunov import LyapunovExponents, lyapunov
+from gnode.analysis._memory import AmplitudeError
+from gnode.analysis._pca import PCA, pca
+from gnode.analysis._system import states_of
+from gnode.network import AbstractNetwork
+from gnode.types import Key
+
+FEWEST_SLOW_STATES = 20  # fewer cannot show what shape they lie on
+LYAPUNOV_STEPS = 1000
+MOST_EXPONENTS = 5
+
+Progress = Callable[[str], None]
+"""Called with the name of each part before it starts."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Findings:
+    """What a network was found to be like.
+
+    `fixed_points` are the certified ones (preset "tight"), `paper_points` those of the paper's settings,
+    `attractor` the slow set, None if hardly any state settles; `driven` the Lyapunov exponents under the
+    given inputs.
+    """
+
+    fixed_points: FixedPoints
+    paper_points: FixedPoints
+    attractor: Attractor | None
+    slow_count: int
+    visited_count: int
+    components: PCA
+    field: FlowField | None
+    driven: LyapunovExponents | None
+    errors_by_amplitude: tuple[AmplitudeError, ...]
+    dt: float
+
+    def summary(self) -> dict[str, Any]:
+        """Plain numbers, ready for a JSON file."""
+        found = {
+            "dt_s": self.dt,
+            "fixed_points": self.fixed_points.summary(),
+            "paper_points": self.paper_points.summary(),
+            "slow_set": None if self.attractor is None else self.attractor.summary(),
+            "states_that_settle": self.slow_count,
+            "states_visited": self.visited_count,
+            "components_for_90_percent": self.components.needed(0.9),
+            "variance_explained": self.components.explained[:20].tolist(),
+            "share_of_flow_leaving_the_plane": None if self.field is None else self.field.share_leaving,
+            "errors_by_amplitude": [dataclasses.asdict(error) for error in self.errors_by_amplitude],
+        }
+        if self.driven is not None:
+            found["lyapunov_exponents_per_s"] = self.driven.exponents.tolist()
+            found["lyapunov_standard_errors"] = self.driven.standard_error.tolist()
+        return found
+
+
+def study(
+    net: AbstractNetwork,
+    states: Any,
+    *,
+    dt: float,
+    inputs: Any = None,
+    errors_by_amplitude: Sequence[AmplitudeError] = (),
+    starts: int = 10_000,
+    key: Key | int = 0,
+    progress: Progress = lambda part: None,
+) -> Findings:
+    """Runs every analysis on a network at zero input.
+
+    **Arguments:** `net`; `states` that it visits (trials x time x state); `dt` in seconds; `inputs` (trials x
+    time x inputs) for the exponents of driven trajectories; `errors_by_amplitude`, passed on; `starts` of the
+    search for fixed points, drawn from the states with `key`; `progress`.
+
+    **Returns:** `Findings`.
+    """
+    visited = states_of(states, net.cell.state_size)
+    search = {"dt": dt, "most_starts": errors.whole("starts", starts), "key": key}
+    progress("fixed points, tight")
+    tight = fixed_points(net, visited, **search)
+    progress("fixed points, as in the paper")
+    paper = fixed_points(net, visited, preset="paper", **search)
+    progress("slow set")
+    some = visited[:: max(1, -(-len(visited) // starts))]
+    settled = slow_states(net, some, dt=dt)
+    measured = attractor(net, settled, dt=dt) if len(settled) >= FEWEST_SLOW_STATES else None
+    progress("Lyapunov exponents")
+    driven = None if inputs is None else _driven(net, visited[0], np.asarray(inputs), dt)
+    progress("flow field")
+    field = flow_field(net, around=visited) if net.cell.state_size > 1 else None
+    return Findings(
+        fixed_points=tight,
+        paper_points=paper,
+        attractor=measured,
+        slow_count=len(settled),
+        visited_count=len(some),
+        components=pca(visited),
+        field=field,
+        driven=driven,
+        errors_by_amplitude=tuple(errors_by_amplitude),
+        dt=dt,
+    )
+
+
+def _driven(net: AbstractNetwork, start: np.ndarray, inputs: np.ndarray, dt: float) -> LyapunovExponents:
+    count = min(MOST_EXPONENTS, net.cell.state_size)
+    stream = inputs.reshape(-1, inputs.shape[-1])
+    return lyapunov(net, start, dt=dt, xs=stream, steps=LYAPUNOV_STEPS, transient=100, exponents=count)

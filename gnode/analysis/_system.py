@@ -1,0 +1,218 @@
+"""What a dynamical system is to the analyses: a flow, the map that its solver iterates, and, where there is a
+gate, its two factors."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from gnode import errors
+from gnode.cells import Cell, GatedCell
+from gnode.network import Network
+from gnode.precision import double, to_dtype
+from gnode.solve import Solver, advance
+
+State = Float[Array, " state"]
+Field = Callable[[Any, Any], Any]
+"""dh/dt as a function f(h, x) of a state and an input."""
+
+
+class FieldCell(Cell):
+    """A user's own vector field f(h, x) in the shape of a cell."""
+
+    field: Field = eqx.field(static=True)
+    inputs: int = eqx.field(static=True)
+    units: int = eqx.field(static=True)
+
+    def vector_field(self, h: State, x: Float[Array, " inputs"]) -> State:
+        return jnp.asarray(self.field(h, x))
+
+
+class System(eqx.Module):
+    """A cell at a constant input x: the autonomous system dh/dt = f(h, x).
+
+    | symbol        | member     | meaning                                                              |
+    |---------------|------------|----------------------------------------------------------------------|
+    | f             | `flow`     | dh/dt, per second                                                    |
+    | -h + F        | `drift`    | of a gated cell: f without the gate and without tau                  |
+    | G             | `gate`     | of a gated cell: between 0 (closed) and 1 (open)                     |
+    |               | `step`     | the map that the solver iterates: the state one bin of `dt` later    |
+    |               | `residual` | what must vanish at an equilibrium, in units of state                |
+    | 1 / tau       | `rate`     | the cell's own rate, per second; 1 for a function f                  |
+    """
+
+    cell: Cell
+    network: AbstractNetwork | None
+    x: Float[np.ndarray | Array, " inputs"]
+    rate: Float[np.ndarray | Array, ""]
+    solver: Solver = eqx.field(static=True)
+    dt: float | None = eqx.field(static=True)
+
+    @property
+    def size(self) -> int:
+        """N, the number of phase-space dimensions."""
+        return self.cell.state_size
+
+    @property
+    def is_gated(self) -> bool:
+        """Whether f is known as a product of a gate and a drift."""
+        return isinstance(self.cell, GatedCell)
+
+    def flow(self, h: State) -> State:
+        return self.cell.vector_field(h, jnp.asarray(self.x))
+
+    def drift(self, h: State) -> State:
+        assert isinstance(self.cell, GatedCell)
+        return self.cell.drift(h, jnp.asarray(self.x))
+
+    def gate(self, h: State) -> State:
+        assert isinstance(self.cell, GatedCell)
+        return self.cell.gate(h, jnp.asarray(self.x))
+
+    def step(self, h: State, x: Float[Array, " inputs"] | None = None) -> State:
+        held = jnp.asarray(self.x if x is None else x)
+        return advance(self.cell, h, (held, held, jnp.asarray(self.dt, dtype=h.dtype)), self.solver)
+
+    def residual(self, h: State) -> State:
+        # G * (-h + F) = 0 is worse conditioned than -h + F = 0, and is also nearly solved wherever the gate
+        # is shut.
+        return self.drift(h) if self.is_gated else self.flow(h) / self.rate
+
+    def scaled_flow(self, h: State) -> State:
+        return self.flow(h) / self.rate
+
+
+def system(
+    source: AbstractNetwork | Cell | Field | System,
+    *,
+    x: Any = None,
+    dt: float | None = None,
+    state: int | None = None,
+    method: str | Solver | None = None,
+) -> System:
+    """What the analyses work on, made from a network, a cell, or a function f(h, x).
+
+    **Arguments:** `source`; `x`, the constant input (zero by default); `dt`, the length of a bin in seconds,
+    without which only the flow can be analysed; `state`, the number of dimensions, needed for a function
+    alone; `method`, the integrator of the map: by default a network's own, a cell's default, and the Euler
+    step for a function.
+
+    **Returns:** a `System`. It is in float32 until an analysis casts it.
+
+    >>> system(lambda h, x: -h, state=3).size
+    3
+    """
+    if isinstance(source, System):
+        return source
+    network = source if isinstance(source, Network) else None
+    if isinstance(source, Network):
+        cell, solver = source.cell, source.solver
+    elif isinstance(source, AbstractNetwork):
+        raise errors.ArgumentError(
+            f"source is a {type(source).__name__}, but must be a gnode.Network, a cell or a function f(h, x): what has no "
+            f"flow under a constant input has no fixed points."
+        )
+    elif isinstance(source, Cell):
+        cell, solver = source, Solver(source.default_method)
+    elif callable(source):
+        cell, solver = _field_cell(source, x, state), Solver()
+    else:
+        raise errors.ArgumentError(f"source is {source!r}, but must be a network, a cell or a function f(h, x).")
+    if method is not None:
+        solver = method if isinstance(method, Solver) else Solver(method)
+    if dt is not None:
+        dt = float(errors.positive("dt", dt))
+    return System(cell, network, _checked_input(cell, x), _rate(cell), solver, dt)
+
+
+def in_double(source: System) -> System:
+    """The same system with every number in float64. Call it inside `gnode.precision.double()`."""
+    return to_dtype(source, jnp.float64)
+
+
+def states_of(states: Any, size: int, name: str = "states") -> Float[np.ndarray, "count state"]:
+    """States as a float64 matrix, one per row, from an array of any shape whose last axis is the state."""
+    array = np.asarray(states, dtype=np.float64)
+    if array.ndim == 0 or array.shape[-1] != size:
+        raise errors.ArgumentError(
+            f"{name} has shape {array.shape}, but its last axis must have the state's size, {size}."
+        )
+    array = array.reshape(-1, size)
+    if array.shape[0] == 0:
+        raise errors.ArgumentError(f"{name} is empty, but must hold at least one state.")
+    if not np.all(np.isfinite(array)):
+        raise errors.ArgumentError(f"{name} holds values that are not finite.")
+    return array
+
+
+def in_chunks(
+    function: Callable[[System, Array], Any],
+    of: System,
+    states: Float[np.ndarray, "count state"],
+    chunk: int = 512,
+) -> Any:
+    """`function(system, state)` for every state in float64, on the host, at most `chunk` of them in memory at
+    a time.
+    """
+    with double():
+        precise = in_double(of)
+        parts = []
+        for start in range(0, len(states), chunk):
+            block = states[start : start + chunk]
+            padded = np.concatenate([block, np.repeat(block[-1:], _padded(len(block), chunk) - len(block), axis=0)])
+            values = _batched(function, precise, jnp.asarray(padded))
+            size = len(block)
+            parts.append(jax.tree.map(lambda value, size=size: np.asarray(value)[:size], values))
+        return jax.tree.map(lambda *pieces: np.concatenate(pieces), *parts)
+
+
+def flow_of(source: System, h: State) -> State:
+    return source.flow(h)
+
+
+def drift_of(source: System, h: State) -> State:
+    return source.drift(h)
+
+
+def gate_of(source: System, h: State) -> State:
+    return source.gate(h)
+
+
+def outputs_of(source: System, h: State) -> Float[Array, " outputs"]:
+    """The readout of a state; the state itself where there is no readout."""
+    return h if source.network is None else source.network.read(h)
+
+
+def _field_cell(field: Field, x: Any, state: int | None) -> FieldCell:
+    if state is None:
+        raise errors.ArgumentError("state is missing: a function f(h, x) does not say how many dimensions it has.")
+    return FieldCell(field=field, inputs=0 if x is None else np.size(x), units=errors.whole("state", state))
+
+
+def _checked_input(cell: Cell, x: Any) -> Float[np.ndarray, " inputs"]:
+    values = np.zeros(cell.inputs) if x is None else np.asarray(x, dtype=float)
+    if values.shape != (cell.inputs,):
+        raise errors.ArgumentError(
+            f"x has shape {values.shape}, but the cell takes an input of shape ({cell.inputs},)."
+        )
+    if not np.all(np.isfinite(values)):
+        raise errors.ArgumentError(f"x is {values}, but must be finite.")
+    return values
+
+
+def _rate(cell: Cell) -> Float[np.ndarray, ""]:
+    return np.asarray(1 / np.mean(np.asarray(cell.time_constant, dtype=np.float64)))
+
+
+def _padded(count: int, chunk: int) -> int:
+    """The next power of two, so that blocks of any size share a few compilations."""
+    return min(chunk, 1 << max(count - 1, 0).bit_length())
+
+
+@eqx.filter_jit
+def _batched(function: Callable[[System, Array], Any], of: System, states: Array) -> Any:
+    return jax.vmap(lambda h: function(of, h))(states)

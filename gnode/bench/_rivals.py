@@ -1,0 +1,141 @@
+"""Ways to make the same gradient."""
+
+import dataclasses
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import diffrax
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from gnode.bench._shapes import Data, Shape
+from gnode.devices import on_cores
+from gnode.network import Network
+from gnode.solve import rollout_batch
+from gnode.solve.gpu import fused
+
+Outputs = Callable[[Network, Data], Float[Array, "trials time outputs"]]
+
+
+def by_gnode(**choices: Any) -> Outputs:
+    """What `gnode.fit` calls, with `choices` of the solver's."""
+
+    def outputs(net: Network, data: Data) -> Array:
+        solver = dataclasses.replace(net.solver, **choices)
+        starts = jax.vmap(net.initial)(data.inputs[:, 0])
+        return net.read(rollout_batch(net.cell, data.inputs, starts, data.dt, solver, gradient_only=True))
+
+    return outputs
+
+
+def by_plain_scan(net: Network, data: Data) -> Array:
+    """Nothing but the right-hand side in a `lax.scan`, differentiated by JAX."""
+    field = jax.vmap(net.cell.vector_field)
+
+    def step(h: Array, bin: tuple[Array, Array]) -> tuple[Array, Array]:
+        x, length = bin
+        h = h + length[:, None] * field(h, x)
+        return h, h
+
+    h0 = jax.vmap(net.initial)(data.inputs[:, 0])
+    states = jax.lax.scan(step, h0, (jnp.swapaxes(data.inputs, 0, 1), data.dt.T))[1]
+    return jnp.swapaxes(net.read(states), 0, 1)
+
+
+def by_diffrax(adjoint: Callable[[], diffrax.AbstractAdjoint]) -> Outputs:
+    """As diffrax's documentation does it: Euler, a constant step, states saved at the end of every bin, `vmap`."""
+
+    def outputs(net: Network, data: Data) -> Array:
+        bins = data.inputs.shape[1]
+
+        def one_trial(xs: Array, dt: Array) -> Array:
+            length = dt[0]
+
+            def field(t: Any, h: Any, args: Any) -> Array:
+                bin = jnp.clip(jnp.floor(t / length + 1e-3).astype(int), 0, bins - 1)
+                return net.cell.vector_field(h, xs[bin])
+
+            solution = diffrax.diffeqsolve(
+                diffrax.ODETerm(field),
+                diffrax.Euler(),
+                t0=0.0,
+                t1=bins * length,
+                dt0=length,
+                y0=net.initial(xs[0]),
+                saveat=diffrax.SaveAt(ts=jnp.arange(1, bins + 1) * length),
+                adjoint=adjoint(),
+                max_steps=bins + 1,
+            )
+            assert solution.ys is not None
+            return net.read(solution.ys)
+
+        return jax.vmap(one_trial)(data.inputs, data.dt)
+
+    return outputs
+
+
+RIVALS: dict[str, Outputs] = {
+    "gnode": by_gnode(),
+    "plain scan": by_plain_scan,
+    "diffrax, recursive checkpointing": by_diffrax(diffrax.RecursiveCheckpointAdjoint),
+    "diffrax, direct adjoint": by_diffrax(diffrax.DirectAdjoint),
+}
+
+ON_A_GPU: dict[str, Outputs] = {
+    "gnode, bfloat16 products": by_gnode(products="bfloat16"),
+    "gnode, loop": by_gnode(kernel="loop"),
+}
+"""gnode's other ways where the fused kernel is chosen."""
+
+ON_A_GPU_WIDE: dict[str, Outputs] = {"gnode, streamed kernel": by_gnode(kernel="streamed")}
+"""Where the network is too wide for that."""
+
+ON_ALL_CORES = "gnode, all cores"
+
+
+def rivals(net: Network) -> dict[str, Outputs]:
+    """Those that differ for a network on this machine."""
+    cores = jax.device_count() if jax.default_backend() == "cpu" else 1
+    if cores > 1:
+        return RIVALS | {ON_ALL_CORES: by_gnode(cores=cores)}
+    if not fused.is_chosen_here():
+        return RIVALS
+    return RIVALS | (ON_A_GPU if fused.fits(net.cell, jnp.float32) else ON_A_GPU_WIDE)
+
+
+Gradient = Callable[[], tuple[Array, Network]]
+
+
+@lru_cache(maxsize=1)
+def _networks_and_data(shape: Shape) -> tuple[Network, Network, Data]:
+    """The values of all the shape's networks along a leading axis, what they share, and as many copies of the data."""
+    nets = [shape.network(seed) for seed in range(shape.networks)]
+    structure = eqx.partition(nets[0], eqx.is_inexact_array)[1]
+    values = jax.tree.map(lambda *all: jnp.stack(all), *(eqx.filter(net, eqx.is_inexact_array) for net in nets))
+    return values, structure, jax.tree.map(lambda array: jnp.stack([array] * shape.networks), shape.data())
+
+
+def gradient_of(outputs: Outputs, shape: Shape, exact: bool = False, cores: int = 1) -> Gradient:
+    """A call that computes the loss of each of the shape's networks and its gradient, compiled at the first one.
+
+    `exact` asks for products in full float32, where the device has less by default; `cores`, those that share the trials.
+    """
+    values, structure, data = _networks_and_data(shape)
+
+    def loss(values: Network, data: Data) -> Array:
+        return jnp.mean((outputs(eqx.combine(values, structure), data) - data.targets) ** 2)
+
+    gradient = jax.value_and_grad(loss)
+    if shape.networks == 1:
+        values, data = jax.tree.map(lambda array: array[0], (values, data))
+    values, data = on_cores((values, data), cores)
+    compiled = jax.jit(gradient if shape.networks == 1 else jax.vmap(gradient))
+
+    def call() -> tuple[Array, Network]:
+        with jax.default_matmul_precision("highest" if exact else "default"):
+            return compiled(values, data)
+
+    return call

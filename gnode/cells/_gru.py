@@ -1,0 +1,92 @@
+"""The gated recurrent unit in continuous time."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from gnode import errors
+from gnode.cells._base import Cell, check_sizes
+from gnode.cells._timescale import Timescale, timescale
+from gnode.init import Initialiser, initialiser
+from gnode.types import Key, as_key
+
+
+class GRU(Cell):
+    """The GRU of Cho et al. in continuous time:
+
+        r         = sigmoid(W_r h + U_r x + b_r)
+        g         = sigmoid(W_g h + U_g x + b_g)
+        n         = tanh(U_n x + b_n + r * (W_n h + c_n))
+        tau dh/dt = g * (-h + n).
+
+    At dt = tau one Euler step is the standard discrete cell h' = (1 - z) n + z h with z = 1 - g.
+
+    | symbol           | field | shape  | rows         |
+    |------------------|-------|--------|--------------|
+    | W_r, W_g, W_n    | `W`   | 3N x N | in this order|
+    | U_r, U_g, U_n    | `U`   | 3N x D | in this order|
+    | b_r, b_g, b_n    | `b`   | 3N     | in this order|
+    | c_n              | `c`   | N      |              |
+    """
+
+    W: Float[Array, "rows units"]
+    U: Float[Array, "rows inputs"]
+    b: Float[Array, " rows"]
+    c: Float[Array, " units"]
+    timescale: Timescale
+    inputs: int = eqx.field(static=True)
+    units: int = eqx.field(static=True)
+
+    @property
+    def time_constant(self) -> Float[Array, "..."]:
+        return self.timescale()
+
+    def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        from_state = jnp.split(h @ self.W.T, 3)
+        from_input = jnp.split(x @ self.U.T + self.b, 3)
+        r = jax.nn.sigmoid(from_state[0] + from_input[0])
+        g = jax.nn.sigmoid(from_state[1] + from_input[1])
+        n = jnp.tanh(from_input[2] + r * (from_state[2] + self.c))
+        return g * (n - h) / self.timescale()
+
+
+def gru(
+    inputs: int,
+    state: int,
+    *,
+    tau: float = 1.0,
+    learn_tau: str = "no",
+    init: str | Initialiser = "glorot_uniform",
+    bias_std: float | None = None,
+    key: Key | int,
+) -> GRU:
+    """The gated recurrent unit, tau dh/dt = g * (-h + n).
+
+    A `GRU` drawn at random, each N x N block by itself. Arguments as in `gated`.
+
+    >>> gru(2, 5, key=0).W.shape
+    (15, 5)
+    """
+    inputs, state = check_sizes(inputs, state)
+    rule = initialiser(init, bias_std)
+    key_W, key_U, key_b, key_c = jax.random.split(as_key(key), 4)
+    return GRU(
+        W=blocks(rule, key_W, 3, (state, state)),
+        U=blocks(rule, key_U, 3, (state, inputs)),
+        b=rule.bias(key_b, 3 * state),
+        c=rule.bias(key_c, state),
+        timescale=timescale(tau, learn_tau, state),
+        inputs=inputs,
+        units=state,
+    )
+
+
+def blocks(rule: Initialiser, key: Key, count: int, shape: tuple[int, int]) -> Float[Array, "rows columns"]:
+    """`count` matrices of one shape, drawn one by one so that each has its own fan, below each other."""
+    if rule.critical != "no":
+        raise errors.ArgumentError(
+            "init is critical, but that scale is known for F of the gated family only (gnODE, nODE, mGRU, RNN); draw GRU, "
+            "LSTM and LEM by another rule, such as init='glorot_normal'."
+        )
+    return jnp.concatenate([rule.weight(part, shape) for part in jax.random.split(key, count)])

@@ -1,0 +1,86 @@
+"""The long short-term memory cell in continuous time."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from gnode.cells._base import Cell, check_sizes
+from gnode.cells._gru import blocks
+from gnode.cells._timescale import Timescale, timescale
+from gnode.init import Initialiser, initialiser
+from gnode.types import Key, as_key
+
+
+class LSTM(Cell):
+    """The LSTM of Hochreiter and Schmidhuber in continuous time; its state is (h, c), each of size N:
+
+        i, f, o   = sigmoid(W h + U x + b), each with its own rows
+        g         = tanh(W_g h + U_g x + b_g)
+        tau dc/dt = -c + (f * c + i * g)
+        tau dh/dt = -h + o * tanh(f * c + i * g).
+
+    The term f * c + i * g is where c is heading; reading h from it, rather than from c, makes one Euler step at dt = tau
+    the standard discrete cell exactly.
+
+    | symbol                | field | shape  | rows          |
+    |-----------------------|-------|--------|---------------|
+    | W_i, W_f, W_g, W_o    | `W`   | 4N x N | in this order |
+    | U_i, U_f, U_g, U_o    | `U`   | 4N x D | in this order |
+    | b_i, b_f, b_g, b_o    | `b`   | 4N     | in this order |
+    """
+
+    W: Float[Array, "rows units"]
+    U: Float[Array, "rows inputs"]
+    b: Float[Array, " rows"]
+    timescale: Timescale
+    inputs: int = eqx.field(static=True)
+    units: int = eqx.field(static=True)
+
+    @property
+    def time_constant(self) -> Float[Array, "..."]:
+        return self.timescale()
+
+    @property
+    def state_size(self) -> int:
+        return 2 * self.units
+
+    def visible(self, h: Float[Array, "*time state"]) -> Float[Array, "*time units"]:
+        return h[..., : self.units]
+
+    def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        h, c = jnp.split(h, 2)
+        i, f, g, o = jnp.split(h @ self.W.T + x @ self.U.T + self.b, 4)
+        target = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        tau = self.timescale()
+        return jnp.concatenate([(jax.nn.sigmoid(o) * jnp.tanh(target) - h) / tau, (target - c) / tau])
+
+
+def lstm(
+    inputs: int,
+    state: int,
+    *,
+    tau: float = 1.0,
+    learn_tau: str = "no",
+    init: str | Initialiser = "glorot_uniform",
+    bias_std: float | None = None,
+    key: Key | int,
+) -> LSTM:
+    """Long short-term memory, a flow of (h, c) in 2 N dimensions.
+
+    An `LSTM` of N = `state` units drawn at random. Arguments as in `gated`.
+
+    >>> lstm(2, 5, key=0).state_size
+    10
+    """
+    inputs, state = check_sizes(inputs, state)
+    rule = initialiser(init, bias_std)
+    key_W, key_U, key_b = jax.random.split(as_key(key), 3)
+    return LSTM(
+        W=blocks(rule, key_W, 4, (state, state)),
+        U=blocks(rule, key_U, 4, (state, inputs)),
+        b=rule.bias(key_b, 4 * state),
+        timescale=timescale(tau, learn_tau, state),
+        inputs=inputs,
+        units=state,
+    )

@@ -1,0 +1,153 @@
+"""Every cell by name: one entry says all that the rest of gnode needs to know about it.
+
+To add a cell, write its file and add one line to `CELLS` (or call `register`). Commands, grids, run folders, reports and
+figures read this table; nothing else names the cells.
+"""
+
+import dataclasses
+from pkgutil import resolve_name
+from typing import Any
+
+from gnode import errors
+from gnode.init import RULES
+from gnode.options import Option, choice, widths, yes_or_no
+
+__all__ = ["CELLS", "LEARN_TAU", "OPTIONS", "CellEntry", "cell_colour", "cell_entry", "cell_label", "register"]
+
+LEARN_TAU = ("no", "shared", "per_unit")
+
+OPTIONS: dict[str, Option] = {
+    "widths": Option("network", widths, "Hidden layers of F, as 316x316.", "316x316"),
+    "gate_widths": Option("network", widths, "Hidden layers of G, as 100x100, or 'none'.", "100"),
+    "hidden": Option("network", str, "Activation of hidden layers."),
+    "final": Option("network", str, "Final activation of F."),
+    "leak": Option("network", yes_or_no, "Whether the leak -h is there: yes or no.", "no"),
+    "activate_state": Option("network", yes_or_no, "Send h through the activation before W0: yes or no.", "yes"),
+    "gate": Option("network", yes_or_no, "LEM with its gates: yes or no.", "no"),
+    "tau": Option("network", float, "Time constant in seconds.", compiles=False, check=errors.positive),
+    "learn_tau": Option("network", str, f"Train tau: {', '.join(LEARN_TAU)}.", check=choice(LEARN_TAU)),
+    "init": Option("network", str, f"Initialiser: {', '.join(RULES)}.", compiles=False, synonyms=("initialiser",)),
+    "bias_std": Option("network", float, "Standard deviation of the initial biases.", compiles=False),
+}
+"""The options of cells, in the order in which `--help` shows them."""
+
+_COMMON = ("tau", "learn_tau", "init", "bias_std")
+_GATED = (*_COMMON, "hidden", "final", "activate_state", "leak")
+
+
+@dataclasses.dataclass(frozen=True)
+class CellEntry:
+    """What gnode knows about a cell. Call it to draw one: `entry(inputs, state, key=0, **options)`.
+
+    - `factory`, `cell_class`: where the function that draws the cell and its class are, as "module:name". They are imported when
+      they are first used.
+    - `label`, `colour`: of the cell in figures and tables.
+    - `options`: the names in `OPTIONS` that its factory takes.
+    - `summary`: one line for `gnode list`.
+    """
+
+    factory: str
+    cell_class: str
+    label: str
+    colour: str
+    options: tuple[str, ...]
+    summary: str
+
+    def __call__(self, inputs: int, state: int, **options: Any) -> Any:
+        """Draws the cell."""
+        return resolve_name(self.factory)(inputs, state, **options)
+
+    def load_type(self) -> type:
+        """Imports the cell's class."""
+        return resolve_name(self.cell_class)
+
+
+def _gated(factory: str, label: str, colour: str, options: tuple[str, ...], summary: str) -> CellEntry:
+    return CellEntry(f"gnode.cells._gated:{factory}", "gnode.cells._gated:Gated", label, colour, options, summary)
+
+
+CELLS: dict[str, CellEntry] = {
+    "rnn": _gated("rnn", "RNN", "#E69F00", _GATED, "Vanilla (Elman) network, tau dh/dt = -h + tanh(W h + U x + b)."),
+    "rate_rnn": _gated(
+        "rate_rnn", "rate RNN", "#F0E442", (*_COMMON, "hidden"), "Rate network, tau dh/dt = -h + W tanh(h) + U x + b."
+    ),
+    "mgru": _gated(
+        "mgru", "mGRU", "#56B4E9", _GATED, "Minimal gated unit, tau dh/dt = G * (-h + F), no hidden layers."
+    ),
+    "gru": CellEntry(
+        "gnode.cells._gru:gru",
+        "gnode.cells._gru:GRU",
+        "GRU",
+        "#009E73",
+        _COMMON,
+        "Gated recurrent unit, tau dh/dt = g * (-h + n).",
+    ),
+    "lstm": CellEntry(
+        "gnode.cells._lstm:lstm",
+        "gnode.cells._lstm:LSTM",
+        "LSTM",
+        "#CC79A7",
+        _COMMON,
+        "Long short-term memory, a flow of (h, c) in 2 N dimensions.",
+    ),
+    "lem": CellEntry(
+        "gnode.cells._lem:lem",
+        "gnode.cells._lem:LEM",
+        "LEM",
+        "#999999",
+        (*_COMMON, "gate"),
+        "Long expressive memory, a flow of (y, z) in 2 N dimensions.",
+    ),
+    "node": _gated(
+        "node",
+        "nODE",
+        "#D55E00",
+        (*_GATED, "widths"),
+        "Neural ODE with leak, tau dh/dt = -h + F, F with hidden layers.",
+    ),
+    "gnode": _gated(
+        "gnode",
+        "gnODE",
+        "#0072B2",
+        (*_GATED, "widths", "gate_widths"),
+        "Gated neural ODE, tau dh/dt = G * (-h + F), F with hidden layers.",
+    ),
+}
+"""Every named cell, by the name that commands and grids use."""
+
+
+def register(name: str, entry: CellEntry) -> None:
+    """Adds a cell to `CELLS`, so that commands, grids, run folders and figures know it by name.
+
+    **Raises:** `ArgumentError` if the name is taken or an option is not in `OPTIONS`.
+    """
+    if name in CELLS:
+        raise errors.ArgumentError(f"there is a cell {name!r} already; choose another name.")
+    for option in entry.options:
+        errors.one_of(f"an option of cell {name!r}", option, OPTIONS)
+    CELLS[name] = entry
+
+
+def cell_entry(name: str) -> CellEntry:
+    """Returns the entry of a cell.
+
+    **Raises:** `ArgumentError` for an unknown name, with the nearest one suggested.
+
+    >>> cell_entry("lem").label
+    'LEM'
+    """
+    return CELLS[errors.one_of("model", name, CELLS)]
+
+
+def cell_label(name: Any) -> str:
+    """Returns how figures and tables write a cell's name; any other value as text.
+
+    >>> cell_label("gnode"), cell_label(3)
+    ('gnODE', '3')
+    """
+    return CELLS[name].label if name in CELLS else str(name)
+
+
+def cell_colour(name: Any, otherwise: str) -> str:
+    """Returns the colour of a cell in figures, `otherwise` for any other value."""
+    return CELLS[name].colour if name in CELLS else otherwise

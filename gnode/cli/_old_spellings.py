@@ -1,0 +1,52 @@
+"""Command lines as they were written before `sweep` and `reproduce` had commands of their own. They keep working.
+
+| old                                  | new                                  |
+|--------------------------------------|--------------------------------------|
+| `gnode sweep TASK ...`               | `gnode sweep run TASK ...`           |
+| `gnode sweep --resume FOLDER ...`    | `gnode sweep resume FOLDER ...`      |
+| `gnode reproduce NAME ...`           | `gnode reproduce run NAME ...`       |
+| `gnode reproduce --list`             | `gnode reproduce list`               |
+| `gnode reproduce --collect`          | `gnode reproduce collect`            |
+| `gnode reproduce NAME --prepare ...` | `gnode reproduce prepare NAME ...`   |
+| `gnode reproduce NAME --about`       | `gnode reproduce about NAME`         |
+"""
+
+from collections.abc import Sequence
+
+SWEEP = ("run", "status", "resume")
+REPRODUCE = ("list", "run", "collect", "prepare", "about")
+HELP = ("--help", "-h")
+
+
+def translated(arguments: Sequence[str]) -> list[str]:
+    """Returns a command line in its new spelling; one that is new already is returned as it is.
+
+    >>> translated(["sweep", "--resume", "runs/grid", "--part", "1/2"])
+    ['sweep', 'resume', 'runs/grid', '--part', '1/2']
+    """
+    words = list(arguments)
+    if words[:1] == ["sweep"]:
+        return ["sweep", *_sweep(words[1:])]
+    if words[:1] == ["reproduce"]:
+        return ["reproduce", *_reproduce(words[1:])]
+    return words
+
+
+def _sweep(rest: list[str]) -> list[str]:
+    if rest and (rest[0] in SWEEP or rest[0] in HELP):
+        return rest
+    for position, word in enumerate(rest):
+        if word == "--resume":
+            return ["resume", *rest[position + 1 : position + 2], *rest[:position], *rest[position + 2 :]]
+        if word.startswith("--resume="):
+            return ["resume", word.removeprefix("--resume="), *rest[:position], *rest[position + 1 :]]
+    return ["run", *rest]
+
+
+def _reproduce(rest: list[str]) -> list[str]:
+    if rest and (rest[0] in REPRODUCE or rest[0] in HELP):
+        return rest
+    for flag in ("list", "collect", "prepare", "about"):
+        if f"--{flag}" in rest:
+            return [flag, *(word for word in rest if word != f"--{flag}")]
+    return ["run", *rest]

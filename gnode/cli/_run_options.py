@@ -1,0 +1,38 @@
+"""The settings of a run as options of a command: one table (`gnode.train.spec.OPTIONS`) serves `train` and `sweep run`."""
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from gnode.train.spec import OPTIONS
+
+PANELS = {"task": "Task", "network": "Network", "solver": "Time", "fit": "Training", "seed": "Training"}
+
+
+def with_run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command with an option for every setting; it receives those that were given as a dictionary `given` of texts."""
+
+    def wrapped(**arguments: Any) -> Any:
+        given = {name: arguments.pop(name) for name in OPTIONS}
+        return command(given={name: text for name, text in given.items() if text is not None}, **arguments)
+
+    own = [parameter for name, parameter in inspect.signature(command).parameters.items() if name != "given"]
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name))
+        for name in OPTIONS
+    ]
+    parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own] + added
+    wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    wrapped.__doc__ = command.__doc__
+    wrapped.__name__ = command.__name__
+    return wrapped
+
+
+def _annotation(name: str) -> Any:
+    option = OPTIONS[name]
+    flag = "--" + name.replace("_", "-")
+    return Annotated[
+        str | None, typer.Option(flag, help=option.help, rich_help_panel=PANELS[option.part], metavar="VALUE")
+    ]

@@ -1,1 +1,0 @@
-"""One short declarative file per published result, and the demo."""

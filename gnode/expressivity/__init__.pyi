@@ -1,0 +1,12 @@
+from gnode.expressivity._longest import LongestFit as LongestFit
+from gnode.expressivity._longest import longest_fit as longest_fit
+from gnode.expressivity._longest import longest_fit_of as longest_fit_of
+from gnode.expressivity._measure import LEARNING_RATES as LEARNING_RATES
+from gnode.expressivity._measure import SEARCHED as SEARCHED
+from gnode.expressivity._measure import WEIGHT_DECAYS as WEIGHT_DECAYS
+from gnode.expressivity._measure import Curve as Curve
+from gnode.expressivity._measure import Expressivity as Expressivity
+from gnode.expressivity._measure import Point as Point
+from gnode.expressivity._measure import measure as measure
+from gnode.expressivity._sde import along_path as along_path
+from gnode.expressivity._sde import solve_ou as solve_ou

@@ -1,0 +1,35 @@
+"""The named initialisers, as plain settings: they can be listed without importing jax."""
+
+from typing import Any
+
+__all__ = ["RULES", "SMALL_BIAS_STD", "describe_rule"]
+
+SMALL_BIAS_STD = 1e-3
+"""Standard deviation of the paper's N(0, 1e-6) biases."""
+
+RULES: dict[str, dict[str, Any]] = {
+    "glorot_uniform": {"scaling": "glorot", "distribution": "uniform"},
+    "glorot_normal": {"scaling": "glorot", "distribution": "normal"},
+    "kaiming_uniform": {"scaling": "kaiming", "distribution": "uniform"},
+    "kaiming_normal": {"scaling": "kaiming", "distribution": "normal"},
+    "critical": {"scaling": "kaiming", "distribution": "normal", "critical": "theory"},
+    "critical_glorot": {"scaling": "glorot", "distribution": "normal", "critical": "theory"},
+    "empirical_critical": {"scaling": "kaiming", "distribution": "normal", "critical": "empirical"},
+}
+"""The arguments of `Initialiser`, by the initialiser's name."""
+
+
+def describe_rule(name: str) -> str:
+    """Describes an initialiser in a line, for `gnode list`.
+
+    >>> describe_rule("kaiming_normal")
+    'normal, variance 2 / N_in'
+    """
+    rule = RULES[name]
+    fan = {"kaiming": "N_in", "glorot": "(N_in + N_out)"}[rule["scaling"]]
+    kinds = {
+        "no": f"variance 2 / {fan}",
+        "theory": f"variance sigma_w*^2 / {fan} in F, the critical scale of theory; 2 / {fan} elsewhere",
+        "empirical": f"variance 1 / {fan} in F, then rescaled until -I + dF/dh is critical; 2 / {fan} elsewhere",
+    }
+    return f"{rule['distribution']}, {kinds[rule.get('critical', 'no')]}"

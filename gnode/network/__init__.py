@@ -1,0 +1,5 @@
+"""Networks: an initial state, a cell and a readout."""
+
+from gnode._lazy import public_names
+
+__getattr__, __dir__, __all__ = public_names(__name__, __file__)

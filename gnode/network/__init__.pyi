@@ -1,0 +1,10 @@
+from gnode.network._abstract import AbstractNetwork as AbstractNetwork
+from gnode.network._abstract import Trajectory as Trajectory
+from gnode.network._initial_state import AffineState as AffineState
+from gnode.network._initial_state import FixedState as FixedState
+from gnode.network._initial_state import InitialState as InitialState
+from gnode.network._initial_state import LearnedState as LearnedState
+from gnode.network._initial_state import initial_state as initial_state
+from gnode.network._network import Network as Network
+from gnode.network._readout import Readout as Readout
+from gnode.network.names import INITIAL_STATES as INITIAL_STATES

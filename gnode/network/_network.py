@@ -1,0 +1,102 @@
+"""A network: an initial state, a cell, and a readout, integrated by a solver."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
+
+from gnode import devices, errors
+from gnode.cells import Cell
+from gnode.init import Initialiser, initialiser
+from gnode.network._abstract import AbstractNetwork, Trajectory
+from gnode.network._initial_state import InitialState, initial_state
+from gnode.network._readout import Readout, draw_readout
+from gnode.solve import Solver, advance, as_solver, check_kernel, rollout, rollout_batch
+from gnode.types import Key, as_key
+
+
+class Network(AbstractNetwork):
+    """Initial state + cell + readout.
+
+    The output at bin t is read after the state has taken in x_t: y_t = readout(h_t).
+
+    **Arguments:**
+
+    - `cell`: a right-hand side, such as `gnode.cells.gnode(...)`.
+    - `outputs`: the number of output channels.
+    - `initial`: a name from `gnode.network.INITIAL_STATES`, or an `InitialState`.
+    - `readout_widths`: hidden layers of the readout; none by default (affine).
+    - `init`: the initialiser of the readout and of an affine initial state.
+    - `method`: a name from `gnode.solve.METHODS` or a `Solver`, by default the cell's own; further `options` of `Solver`.
+    - `key`: a seed or a jax key.
+
+    >>> from gnode import cells
+    >>> net = Network(cells.gnode(2, 2, widths=(16,), key=0), outputs=2, key=1)
+    >>> net(jnp.zeros((7, 2)), dt=1.0).outputs.shape
+    (7, 2)
+    """
+
+    cell: Cell
+    readout: Readout
+    initial: InitialState
+    solver: Solver = eqx.field(static=True)
+
+    def __init__(
+        self,
+        cell: Cell,
+        outputs: int,
+        *,
+        initial: str | InitialState = "zeros",
+        readout_widths: Sequence[int] = (),
+        init: str | Initialiser = "glorot_uniform",
+        method: str | Solver | None = None,
+        key: Key | int,
+        **options: Any,
+    ):
+        rule = initialiser(init)
+        key_initial, key_readout = jax.random.split(as_key(key))
+        widths = errors.wholes("readout_widths", readout_widths)
+        self.cell = cell
+        self.readout = draw_readout((cell.units, *widths, errors.whole("outputs", outputs)), rule, key_readout)
+        is_made = isinstance(initial, InitialState)
+        self.initial = initial if is_made else initial_state(initial, cell, rule, key_initial)
+        self.solver = as_solver(cell, method, options)
+
+    @property
+    def cores(self) -> int:
+        return self.solver.cores
+
+    def check(self) -> None:
+        devices.check_cores(self.solver.cores)
+        check_kernel(self.cell, self.solver)
+
+    def __call__(
+        self,
+        xs: ArrayLike,
+        *,
+        dt: ArrayLike | None = None,
+        ts: ArrayLike | None = None,
+    ) -> Trajectory:
+        """Runs one trial (time x inputs); `dt` or `ts` as in `gnode.rollout`. For a batch use `run` or `jax.vmap`."""
+        xs = jnp.asarray(xs)
+        states = rollout(self.cell, xs, self.initial(xs[0]), dt=dt, ts=ts, method=self.solver)
+        return Trajectory(self.read(states), states)
+
+    def batch(
+        self,
+        xs: Float[Array, "trials time inputs"],
+        dt: Float[Array, "trials time"],
+        h0: Array | None = None,
+        gradient_only: bool = False,
+    ) -> Trajectory:
+        starts = jax.vmap(self.initial)(xs[:, 0]) if h0 is None else h0
+        states = rollout_batch(self.cell, xs, starts, dt, self.solver, gradient_only)
+        return Trajectory(self.read(states), states)
+
+    def step(self, h: Float[Array, " state"], x: Float[Array, " inputs"], dt: float | Array) -> Float[Array, " state"]:
+        """Returns the state one bin of length `dt` later, under a constant input: the map that the solver iterates."""
+        return advance(self.cell, h, (x, x, jnp.asarray(dt, dtype=h.dtype)), self.solver)

@@ -1,0 +1,131 @@
+"""Options: one declaration for each setting of a run, from which commands, grids, tables and checks are made.
+
+A hyper-parameter is a dataclass field declared with `setting`: its default, how its text is read and checked, its help, and
+whether another value needs another compiled program. `options_of` collects the declarations of a dataclass.
+"""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gnode import errors
+
+__all__ = [
+    "Option",
+    "check_settings",
+    "choice",
+    "numbers",
+    "optional",
+    "options_of",
+    "setting",
+    "stages",
+    "widths",
+    "words",
+    "yes_or_no",
+]
+
+Check = Callable[[str, Any], Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """One setting of a run.
+
+    - `part`: what it belongs to: "task", "network", "solver", "fit" or "seed".
+    - `read`: turns the text of a command line into a value; `example`: such a text.
+    - `help`: a sentence for `--help`.
+    - `synonyms`: other names that people try, for suggestions.
+    - `compiles`: whether another value needs another compiled program. False for numbers that are passed to it, and for
+      what only fills its arrays.
+    - `check`: raises an `ArgumentError` for a bad value.
+    """
+
+    part: str
+    read: Callable[[str], Any]
+    help: str
+    example: str = ""
+    synonyms: tuple[str, ...] = ()
+    compiles: bool = True
+    check: Check | None = None
+
+    def text(self, value: Any) -> Any:
+        """Returns a value as `read` takes it; numbers and words stay as they are."""
+        if not isinstance(value, tuple):
+            return value
+        if self.read is stages:
+            return "+".join(f"{bins}@{epochs}" for bins, epochs in value)
+        parts = [part if isinstance(part, str) else f"{part:g}" for part in value]
+        return ("x" if self.read is widths else ":").join(parts)
+
+
+def setting(default: Any, read: Callable[[str], Any], help: str, *, part: str, **more: Any) -> Any:
+    """Declares a dataclass field that is a setting of a run. Arguments as in `Option`, after the default."""
+    return dataclasses.field(default=default, metadata={"option": Option(part, read, help, **more)})
+
+
+def options_of(declared: Any) -> dict[str, Option]:
+    """Returns the options that the fields of a dataclass declare, by name."""
+    fields = dataclasses.fields(declared)
+    return {field.name: field.metadata["option"] for field in fields if "option" in field.metadata}
+
+
+def check_settings(instance: Any) -> None:
+    """Runs the declared check of every field of a dataclass instance and stores what it returns."""
+    for name, option in options_of(instance).items():
+        if option.check is not None:
+            object.__setattr__(instance, name, option.check(name, getattr(instance, name)))
+
+
+def optional(check: Check) -> Check:
+    """Makes a check that also accepts None."""
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def choice(allowed: Sequence[str]) -> Check:
+    """Makes a check for one of several names."""
+    return lambda name, value: errors.one_of(name, value, allowed)
+
+
+def widths(text: str) -> tuple[int, ...]:
+    """Reads the sizes of layers.
+
+    >>> widths("316x316"), widths("none")
+    ((316, 316), ())
+    """
+    return () if text in ("", "none") else tuple(int(part) for part in text.split("x"))
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """Reads numbers that are separated by colons.
+
+    >>> numbers("0.5:1")
+    (0.5, 1.0)
+    """
+    return tuple(float(part) for part in text.split(":"))
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Reads names that are separated by colons.
+
+    >>> words("x:y")
+    ('x', 'y')
+    """
+    return tuple(part.strip() for part in text.split(":") if part.strip())
+
+
+def stages(text: str) -> tuple[tuple[int, int], ...]:
+    """Reads stages of a growing time span.
+
+    >>> stages("14@100+28@100")
+    ((14, 100), (28, 100))
+    """
+    return tuple((int(stage.split("@")[0]), int(stage.split("@")[1])) for stage in text.split("+"))
+
+
+def yes_or_no(text: str) -> bool:
+    """Reads yes or no.
+
+    >>> yes_or_no("yes")
+    True
+    """
+    return {"yes": True, "true": True, "no": False, "false": False}[text.lower()]

@@ -1,0 +1,12 @@
+from gnode.plots._data import class_counts as class_counts
+from gnode.plots._data import example_series as example_series
+from gnode.plots._scores import confusion_matrix as confusion_matrix
+from gnode.plots._scores import horizon_errors as horizon_errors
+from gnode.plots._style import save as save
+from gnode.plots._sweeps import best_curves as best_curves
+from gnode.plots._sweeps import strip as strip
+from gnode.plots._training import example_trial as example_trial
+from gnode.plots._training import loss_curves as loss_curves
+from gnode.plots._training import save_run as save_run
+from gnode.plots._training import validation_trial as validation_trial
+from gnode.plots.analysis import flow_field as flow_field

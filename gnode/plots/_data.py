@@ -1,0 +1,71 @@
+"""Pictures of a data set: some of its trials with their gaps, and how many trials each class has."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from gnode import errors
+from gnode.plots._style import add_legend, colour, new_figure
+
+SHOWN_CHANNELS = 4
+"""More lines than that in one panel cannot be told apart."""
+
+
+def example_series(
+    observed: Float[np.ndarray, "trials bins channels"],
+    filled: Float[np.ndarray, "trials bins channels"],
+    dt: float = 1.0,
+    titles: Sequence[str] = (),
+) -> Figure:
+    """A panel per trial: observed values as dots, what the network is given as lines, bins without any value in grey.
+
+    **Arguments:** `observed` holds NaN where a value is missing; `filled` are the same trials without gaps; `dt` is the
+    length of a bin in seconds; `titles`, one per trial. The first four channels are drawn.
+    """
+    observed, filled = np.asarray(observed), np.asarray(filled)
+    if observed.shape != filled.shape or observed.ndim != 3:
+        raise errors.ArgumentError(
+            f"observed and filled have shapes {observed.shape} and {filled.shape}, but must be equal: "
+            f"(trials, bins, channels)."
+        )
+    trials, bins, channels = observed.shape
+    time = np.arange(bins) * dt
+    figure, axes = new_figure(6.4, 0.6 + 1.5 * trials, trials, 1, sharex=True)
+    for trial, axis in enumerate(axes):
+        for empty in np.flatnonzero(np.isnan(observed[trial]).all(axis=1)):
+            axis.axvspan(time[empty] - dt / 2, time[empty] + dt / 2, color="0.9", lw=0)
+        for channel in range(min(channels, SHOWN_CHANNELS)):
+            axis.plot(time, filled[trial, :, channel], color=colour(channel), lw=0.9)
+            axis.plot(time, observed[trial, :, channel], ".", color=colour(channel), ms=2.5)
+        axis.set_ylabel(titles[trial] if trial < len(titles) else f"Trial {trial + 1}")
+        axis.margins(x=0.01)
+    axes[-1].set_xlabel("Time (s)")
+    handles = [
+        Line2D([], [], color="0.3", lw=0.9, label="as the network gets it"),
+        Line2D([], [], color="0.3", ls="", marker=".", ms=4, label="observed"),
+        Line2D([], [], color="0.9", lw=5, label="missing"),
+    ]
+    shown = [
+        Line2D([], [], color=colour(channel), lw=2, label=f"channel {channel + 1}")
+        for channel in range(min(channels, SHOWN_CHANNELS))
+    ]
+    add_legend(figure, handles + shown, columns=4)
+    return figure
+
+
+def class_counts(counts: Mapping[str, Sequence[int]], parts: Sequence[str]) -> Figure:
+    """Stacked bars: how many trials of each class are in each part."""
+    if not counts:
+        raise errors.ArgumentError("counts is empty: there is nothing to draw.")
+    figure, (axis,) = new_figure(1.2 + 0.3 * max(len(counts), 8), 2.6)
+    below = np.zeros(len(counts))
+    for index, part in enumerate(parts):
+        heights = np.array([values[index] for values in counts.values()])
+        axis.bar(list(counts), heights, bottom=below, color=colour(index), width=0.75, label=part)
+        below = below + heights
+    axis.set_ylabel("Trials")
+    add_legend(figure)
+    return figure

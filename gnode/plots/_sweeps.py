@@ -1,0 +1,73 @@
+"""Pictures of a sweep: every member's minimum validation loss by model, and the curves of the best."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from gnode import errors
+from gnode.cells.registry import cell_colour, cell_label
+from gnode.plots._style import add_legend, colour, new_figure
+from gnode.plots._training import loss_curves
+
+JITTER = 0.22
+"""Half the width of a strip, in units of the distance between two."""
+
+
+def strip(rows: Sequence[Mapping[str, Any]], by: str = "model", threshold: float | None = None) -> Figure:
+    """Each member a circle at its minimum validation loss, a strip per value of `by`, the best with a black edge.
+
+    **Arguments:** `rows` as `Sweep.rows()` gives them; `threshold`, a dashed line to compare with. Members without a
+    finite loss are counted above their strip rather than drawn.
+    """
+    if not rows:
+        raise errors.ArgumentError("rows is empty: no member of the sweep has finished yet.")
+    names = list(dict.fromkeys(row[by] for row in rows))
+    figure, (axis,) = new_figure(1.2 + 0.75 * len(names), 3.2)
+    rng = np.random.default_rng(0)  # the jitter only keeps circles apart
+    lost = []
+    for position, name in enumerate(names):
+        losses = np.array([row["best_loss"] for row in rows if row[by] == name])
+        kept = losses[np.isfinite(losses)]
+        lost.append(len(losses) - len(kept))
+        places = position + rng.uniform(-JITTER, JITTER, len(kept))
+        axis.scatter(places, kept, s=26, color=_colour(name, position), alpha=0.75, linewidths=0)
+        if len(kept):
+            best = int(kept.argmin())
+            axis.scatter(
+                places[best],
+                kept[best],
+                s=46,
+                color=_colour(name, position),
+                edgecolors="black",
+                linewidths=1.4,
+            )
+    axis.set_yscale("log")
+    axis.set_xticks(range(len(names)), [_label(name, count) for name, count in zip(names, lost)])
+    axis.set_xlim(-0.6, len(names) - 0.4)
+    axis.set_ylabel("Minimum validation loss")
+    handles = [Line2D([], [], marker="o", ls="", mfc="0.7", mec="black", mew=1.4, label="lowest")]
+    if threshold is not None:
+        axis.axhline(threshold, color="0.4", lw=0.8, ls="--", zorder=0)
+        handles.append(Line2D([], [], color="0.4", lw=0.8, ls="--", label=f"{threshold:g}"))
+    add_legend(figure, handles)
+    return figure
+
+
+def best_curves(curves: Mapping[str, Float[np.ndarray, " epochs"]]) -> Figure:
+    """The validation loss of each model's best member against epochs, in the models' colours."""
+    colours = [_colour(name, position) for position, name in enumerate(curves)]
+    named = {cell_label(name): values for name, values in curves.items()}
+    return loss_curves(named, colours, ylabel="Validation loss")
+
+
+def _colour(name: Any, position: int) -> str:
+    return cell_colour(name, colour(position))
+
+
+def _label(name: Any, lost: int) -> str:
+    text = cell_label(name)
+    return f"{text}\n({lost} diverged)" if lost else text

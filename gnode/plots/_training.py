@@ -1,0 +1,101 @@
+"""Pictures of training: what a network does on a trial, and how its losses fell."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Float
+from matplotlib.figure import Figure
+
+from gnode import errors
+from gnode.plots._scores import confusion_matrix
+from gnode.plots._style import add_legend, colour, new_figure, save
+from gnode.train import Run
+
+ALIKE = 10
+"""Channels of a trial whose ranges differ by no more than this share a scale."""
+
+
+def example_trial(
+    inputs: ArrayLike,
+    outputs: ArrayLike,
+    targets: ArrayLike | None = None,
+    dt: float = 1.0,
+    time: ArrayLike | None = None,
+) -> Figure:
+    """One trial, a row per channel: input in black, target as a pale band, output in colour.
+
+    Channels of about the same size share one scale, so that an error looks as large as it is.
+
+    **Arguments:** `inputs`, `outputs`, `targets`: time x channels (NaN is not drawn); `dt` the length of a bin in
+    seconds, or `time` at the end of each.
+    """
+    inputs, outputs = np.asarray(inputs), np.asarray(outputs)
+    if inputs.ndim != 2 or outputs.ndim != 2 or len(inputs) != len(outputs):
+        raise errors.ArgumentError(
+            f"inputs and outputs have shapes {inputs.shape} and {outputs.shape}, but must be (time, channels) of one trial."
+        )
+    rows = max(inputs.shape[1], outputs.shape[1])
+    time = (np.arange(len(inputs)) + 1) * dt if time is None else np.asarray(time)
+    shown = outputs if targets is None or np.all(np.isnan(targets)) else np.asarray(targets)
+    sizes = np.nanmax(shown, axis=0) - np.nanmin(shown, axis=0)
+    alike = np.max(sizes) <= ALIKE * np.min(sizes)
+    figure, axes = new_figure(5.2, 0.5 + 1.15 * rows, rows, 1, sharex=True, sharey=bool(alike))
+    for channel, axis in enumerate(axes):
+        if targets is not None and channel < np.shape(targets)[1]:
+            axis.step(time, np.asarray(targets)[:, channel], where="mid", color="0.82", lw=4, label="target")
+        if channel < inputs.shape[1]:
+            axis.step(time, inputs[:, channel], where="mid", color="black", lw=1, label="input")
+        if channel < outputs.shape[1]:
+            axis.plot(time, outputs[:, channel], color=colour(channel), lw=1.6, label="output")
+        axis.set_ylabel(f"Channel {channel + 1}")
+        axis.margins(x=0.01, y=0.12)
+    axes[-1].set_xlabel("Time (s)")
+    add_legend(figure)
+    return figure
+
+
+def validation_trial(run: Run) -> Figure:
+    """The first validation trial of a run on a regression: as long as it lasts, at its own times, where targets count."""
+    trials = run.task.validation.take(slice(0, 1))
+    outputs = run.net.run(trials.inputs, dt=trials.dt).outputs
+    real = slice(0, int(trials.lengths[0]))
+    targets = np.where(trials.mask[0][:, None] > 0, trials.targets[0], np.nan)
+    time = np.cumsum(np.broadcast_to(trials.dt, trials.mask.shape)[0])
+    return example_trial(trials.inputs[0][real], outputs[0][real], targets[real], time=time[real])
+
+
+def loss_curves(
+    curves: Mapping[str, Float[np.ndarray, " epochs"]],
+    colours: Sequence[str] | None = None,
+    ylabel: str = "Loss",
+) -> Figure:
+    """Losses against epochs on a logarithmic scale, one line per entry, its name beside it in the legend."""
+    if not curves:
+        raise errors.ArgumentError("curves is empty: there is nothing to draw.")
+    figure, (axis,) = new_figure(4.4, 3.0)
+    for index, (name, values) in enumerate(curves.items()):
+        line_colour = colours[index] if colours else colour(index)
+        axis.plot(np.arange(1, len(values) + 1), values, color=line_colour, lw=1.3, label=name)
+    axis.set_yscale("log")
+    axis.set_xlabel("Epoch")
+    axis.set_ylabel(ylabel)
+    add_legend(figure, where="right upper", columns=1)
+    return figure
+
+
+def save_run(run: Run, folder: str | Path) -> list[Path]:
+    """Draws a run into a folder: its losses, and a validation trial of a regression or the confusion of classes.
+
+    **Returns:** the files.
+    """
+    folder, written = Path(folder), list[Path]()
+    if len(run.curves["train"]) > 0:
+        losses = {"training": run.curves["train"], "validation": run.curves["validation"]}
+        written += save(loss_curves(losses), folder / "losses")
+    if run.task.loss == "mse":
+        return written + save(validation_trial(run), folder / "trial")
+    confusion = run.evaluation(run.task.validation if run.task.test is None else run.task.test).confusion
+    assert confusion is not None
+    return written + save(confusion_matrix(confusion, run.task.classes), folder / "confusion")

@@ -1,0 +1,81 @@
+"""One self-contained HTML page: headings, paragraphs, tables, and figures inside the file."""
+
+import base64
+import dataclasses
+import html
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from gnode import files
+
+STYLESHEET = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+h1 { font-size: 1.6rem; }
+h2 { font-size: 1.25rem; margin-top: 2.2rem; border-bottom: 1px solid #ccc; }
+table { border-collapse: collapse; margin: 1rem 0; font-size: 0.9rem; }
+th, td { padding: 0.25rem 0.8rem; text-align: left; border-bottom: 1px solid #ddd; vertical-align: top; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; }
+figure { margin: 1.2rem 0; }
+figure img { max-width: 100%; height: auto; }
+figcaption { color: #555; font-size: 0.9rem; }
+.none { color: #8a4b00; font-weight: 600; }
+"""
+
+
+@dataclasses.dataclass
+class Section:
+    """A heading with paragraphs, a table and figures below it.
+
+    `nothing` marks what was looked for and not found.
+    """
+
+    title: str
+    paragraphs: list[str] = dataclasses.field(default_factory=list)
+    header: Sequence[str] = ()
+    rows: Sequence[Sequence[Any]] = ()
+    figures: list[tuple[Figure, str]] = dataclasses.field(default_factory=list)
+    nothing: str = ""
+
+
+def write_page(path: Path, title: str, introduction: str, parts: Sequence[Section]) -> None:
+    """Writes a page to one file that needs nothing else."""
+    body = "".join(_section(part) for part in parts)
+    page = (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
+        f"<style>{STYLESHEET}</style></head>\n"
+        f"<body><h1>{html.escape(title)}</h1><p>{html.escape(introduction)}</p>{body}</body></html>\n"
+    )
+    with files.writing(path.parent):
+        files.write_text(path, page)
+
+
+def _section(part: Section) -> str:
+    pieces = [f"<section><h2>{html.escape(part.title)}</h2>"]
+    if part.nothing:
+        pieces.append(f'<p class="none">{html.escape(part.nothing)}</p>')
+    pieces += [f"<p>{html.escape(text)}</p>" for text in part.paragraphs]
+    if part.rows:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in part.header)
+        rows = "".join(f"<tr>{''.join(_cell(value) for value in row)}</tr>" for row in part.rows)
+        pieces.append(f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
+    pieces += [_figure(figure, caption) for figure, caption in part.figures]
+    return "".join(pieces) + "</section>\n"
+
+
+def _cell(value: Any) -> str:
+    text = html.escape(str(value))
+    is_number = text.replace(".", "").replace("-", "").replace("e", "").isdigit()
+    return f'<td class="number">{text}</td>' if is_number else f"<td>{text}</td>"
+
+
+def _figure(figure: Figure, caption: str) -> str:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=130)
+    encoded = base64.b64encode(buffer.getvalue()).decode("ascii")
+    words = html.escape(caption)
+    image = f'<img alt="{words}" src="data:image/png;base64,{encoded}">'
+    return f"<figure>{image}<figcaption>{words}</figcaption></figure>"

@@ -1,0 +1,187 @@
+"""Analysing a run and writing its report: report.html, its figures, and analysis.json."""
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from gnode import errors, files, tasks
+from gnode.analysis import PAPER_RANGES, AmplitudeError, Attractor, Findings, study, trial_error
+from gnode.network import Network
+from gnode.plots import analysis as draw
+from gnode.plots import save
+from gnode.report._page import Section, write_page
+from gnode.report._sections import sections
+from gnode.train import Run
+
+FOLDER = "analysis"
+"""Where a report is written inside a run's folder by default."""
+REPORT, NUMBERS = "report.html", "analysis.json"
+FORMATS = ("png", "pdf")
+PULSE_BINS, PULSE_WATCHED = 2, 30
+"""The pulse whose effect is drawn, and for how many bins."""
+NEW_TRIALS = 200
+"""Trials for the error by the size of pulses."""
+
+COLUMNS = ("equilibria", "stable", "median abscissa (1/s)", "slow set", "median memory (s)")
+"""The columns of `summary_row`, after the name."""
+
+
+def write_report(
+    run: Run,
+    out: str | Path | None = None,
+    *,
+    name: str | None = None,
+    starts: int = 10_000,
+    seed: int = 0,
+    progress: Callable[[str], None] = lambda part: None,
+) -> Findings:
+    """Analyses the best network of a run and writes report.html, its figures and analysis.json.
+
+    **Arguments:**
+
+    - `run`: of any network and task, from `gnode.fit` or `gnode.load`.
+    - `out`: the folder to write into; by default `analysis` in the run's own folder.
+    - `name`: for the heading; by default that of the run's folder, or of its task.
+    - `starts`: how many visited states the search for fixed points begins at; `seed`, of their choice.
+    - `progress`: called with the name of each part before it starts.
+
+    **Returns:** the `Findings` that the report is made of.
+
+    **Raises:** `ArgumentError` if there is no folder to write into.
+    """
+    if out is None and run.folder is None:
+        raise errors.ArgumentError("out is missing: the run has no folder of its own; pass one, e.g. out='report'.")
+    target = run.folder / FOLDER if out is None and run.folder is not None else Path(str(out))
+    if name is None:
+        name = run.task.name if run.folder is None else run.folder.resolve().name
+    if not isinstance(run.net, Network):
+        raise errors.ArgumentError(
+            f"the run's network is a {type(run.net).__name__}, but a report needs a gnode.Network: a flow with an input."
+        )
+    states = np.asarray(run.states, dtype=np.float64)
+    found = study(
+        run.net,
+        states,
+        dt=run.dt,
+        inputs=run.task.validation.inputs,
+        errors_by_amplitude=_errors_by_amplitude(run, run.net),
+        starts=starts,
+        key=seed,
+        progress=progress,
+    )
+    progress("figures")
+    figures = _figures(run, found, states)
+    for title, figure in figures.items():
+        save(figure, target / title, FORMATS)
+    introduction = (
+        f"A {type(run.net.cell).__name__} cell with a state of {run.net.cell.state_size} dimensions, trained on "
+        f"{run.task.name}; best validation loss {run.best_loss:.4g}. Everything below is at zero input unless it says so."
+    )
+    write_page(target / REPORT, f"Inside {name}", introduction, sections(found, figures))
+    files.write_json(target / NUMBERS, _in_words({"run": name, "best_loss": run.best_loss} | found.summary()))
+    return found
+
+
+def write_comparison(findings: Mapping[str, Findings], out: str | Path) -> None:
+    """Writes a page that shows several networks side by side, and their numbers."""
+    target = Path(out)
+    strips = draw.abscissa_strips({name: found.paper_points.stability for name, found in findings.items()})
+    variance = draw.explained_variance({name: found.components for name, found in findings.items()})
+    save(strips, target / "abscissas", FORMATS)
+    save(variance, target / "variance", FORMATS)
+    section = Section(
+        "Side by side", header=("network", *COLUMNS), rows=[summary_row(*item) for item in findings.items()]
+    )
+    section.figures = [
+        (strips, "Spectral abscissa at every point found with the paper's settings; bars are medians."),
+        (variance, "Variance of the visited states explained by their first principal components."),
+    ]
+    introduction = f"{len(findings)} networks; each has its own report in the folder of its name."
+    write_page(target / REPORT, "Comparison", introduction, [section])
+    files.write_json(target / NUMBERS, _in_words({name: found.summary() for name, found in findings.items()}))
+
+
+def summary_row(name: str, found: Findings) -> tuple[str, ...]:
+    """Returns a network in one row: its name, then `COLUMNS`."""
+    exact = found.fixed_points.select(status="equilibrium")
+    abscissa = found.paper_points.stability.summary().get("abscissa")
+    measured = found.attractor
+    memory = None if measured is None else measured.memory
+    lasts = "none found" if memory is None else f"{memory.median:.3g}"
+    if memory is not None and np.isinf(memory.median):
+        lasts = f"> {memory.horizon:g}"
+    return (
+        name,
+        str(len(exact)) if len(exact) else "none found",
+        str(int(np.sum(exact.kind == "stable"))),
+        "none found" if abscissa is None else f"{abscissa['median']:.3f}",
+        "none found" if measured is None else _described(measured),
+        lasts,
+    )
+
+
+def _described(measured: Attractor) -> str:
+    """Its shape, with its size in the outputs: a set of any shape that is tiny beside the targets remembers nothing."""
+    shape = measured.shape
+    size = " x ".join(f"{high - low:.2g}" for low, high in zip(shape.low, shape.high))
+    return f"{shape.name} of {size}, dimension {measured.dimension}"
+
+
+def _errors_by_amplitude(run: Run, net: Network) -> list[AmplitudeError]:
+    """Of flip-flop networks: the error on new trials with pulses of other sizes than those of training."""
+    if not run.task.name.startswith("flipflop") or run.task.options is None:
+        return []
+    found = []
+    for span in PAPER_RANGES:
+        trials = tasks.new_trials(run.task, NEW_TRIALS, span=span)
+        found.append(trial_error(net, trials.inputs, trials.targets, dt=run.dt, span=span))
+    return found
+
+
+def _figures(run: Run, found: Findings, states: np.ndarray) -> dict[str, Figure]:
+    """Every figure that there is something to show in."""
+    figures: dict[str, Figure] = {"variance": draw.explained_variance({"visited states": found.components})}
+    points = found.fixed_points
+    if found.field is not None:
+        pulse = _pulse(run, found)
+        figures["flow"] = draw.flow_field(found.field, points, trajectories=states[:10], pulse=pulse)
+    if run.net.cell.state_size > 2:
+        figures["components"] = draw.principal_components(states, points, found=found.components)
+    if len(points):
+        figures["eigenvalues"] = draw.eigenvalues(points.stability)
+    if found.attractor is not None:
+        figures["attractor"] = draw.attractor(found.attractor)
+    return figures
+
+
+def _pulse(run: Run, found: Findings) -> np.ndarray | None:
+    """What a pulse in each channel does to a state at rest."""
+    rest = found.fixed_points.select(kind="stable").points
+    if len(rest) == 0 and found.attractor is not None:
+        rest = found.attractor.points
+    if len(rest) == 0:
+        return None
+    channels = run.net.inputs
+    xs = np.zeros((channels, PULSE_WATCHED, channels), dtype=np.float32)
+    for channel in range(channels):
+        xs[channel, :PULSE_BINS, channel] = np.abs(run.task.validation.inputs).max()
+    start = np.asarray(rest[0], dtype=np.float32)
+    after = np.asarray(run.net.run(xs, dt=run.dt, h0=start).states)
+    return np.concatenate([np.broadcast_to(start, (channels, 1, start.size)), after], axis=1)
+
+
+def _in_words(values: Any) -> Any:
+    """Plain numbers for a file that other programs read: infinite ones become the word "infinite", missing ones null."""
+    if isinstance(values, Mapping):
+        return {str(name): _in_words(value) for name, value in values.items()}
+    if isinstance(values, list | tuple | np.ndarray):
+        return [_in_words(value) for value in values]
+    if isinstance(values, np.generic):
+        values = values.item()
+    if isinstance(values, float) and not math.isfinite(values):
+        return None if math.isnan(values) else "infinite" if values > 0 else "minus infinite"
+    return values

@@ -1,0 +1,5 @@
+"""Every figure, table and claim of the paper: one file per artefact, made by one command."""
+
+from gnode._lazy import public_names
+
+__getattr__, __dir__, __all__ = public_names(__name__, __file__)

@@ -1,0 +1,14 @@
+from gnode.reproduce.artefact import SCALES as SCALES
+from gnode.reproduce.artefact import Artefact as Artefact
+from gnode.reproduce.artefact import Claim as Claim
+from gnode.reproduce.artefact import Number as Number
+from gnode.reproduce.artefact import Outcome as Outcome
+from gnode.reproduce.artefact import SweepPlan as SweepPlan
+from gnode.reproduce.artefact import Trained as Trained
+from gnode.reproduce.page import results_page as results_page
+from gnode.reproduce.registry import NAMES as NAMES
+from gnode.reproduce.registry import all_artefacts as all_artefacts
+from gnode.reproduce.registry import find_artefact as find_artefact
+from gnode.reproduce.request import Request as Request
+from gnode.reproduce.runner import prepare_artefact as prepare_artefact
+from gnode.reproduce.runner import run_artefact as run_artefact

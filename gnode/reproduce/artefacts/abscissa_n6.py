@@ -1,0 +1,40 @@
+"""Spectral abscissas at the fixed points of networks with N = 6 (Appendix F.5, figure-s4).
+
+Shows: for the best of 27 settings of each network on the variable-amplitude 3-bit task, the spectral abscissa at
+every fixed point found from 10,000 visited states; bars are medians.
+
+Command: gnode reproduce abscissa-n6 --scale paper
+Cost at paper scale: that of fig1's first sweep (10 minutes on one H200, none if it is there) and 2 minutes; smoke:
+30 s.
+
+Published (Appendix F.5, table of medians, N = 6): RNN 2.750, mGRU 0.004, GRU 0.005, nODE 2.626, gnODE 0.002.
+"""
+
+from gnode.reproduce import flip_flop
+from gnode.reproduce.artefact import Artefact, Number, Outcome, Trained
+
+PUBLISHED = {"rnn": "2.750", "mgru": "0.004", "gru": "0.005", "node": "2.626", "gnode": "0.002"}
+
+
+def analyse(trained: Trained) -> Outcome:
+    found = flip_flop.abscissas(trained["variable-n6"], trained)
+    medians = {model: flip_flop.quartiles(one.abscissa) for model, one in found.items()}
+    numbers = [
+        Number(f"{flip_flop.name_of(model)}: median abscissa (1/s)", values[0] if values else None, PUBLISHED[model])
+        for model, values in medians.items()
+    ]
+    claim = "At N = 6 the gated networks' median abscissas are nearer to 0."
+    details = {model: {"points": len(one), "median and quartiles": medians[model]} for model, one in found.items()}
+    check = flip_flop.nearer_to_zero(claim, found)
+    return Outcome(numbers, [check], {"a": flip_flop.abscissa_figure(found)}, details)
+
+
+ARTEFACT = Artefact(
+    name="abscissa-n6",
+    kind="figure",
+    title="Stability of fixed points, N = 6",
+    place="Appendix F.5, figure-s4",
+    scales={"smoke": "30 s on two cores", "paper": "12 min on one H200"},
+    plans=lambda scale: [flip_flop.variable(6, scale)],
+    analyse=analyse,
+)

@@ -1,0 +1,109 @@
+"""Figure 3: how well networks fit one trajectory of an Ornstein-Uhlenbeck process (section "Measuring Practical
+Expressivity").
+
+Shows: (A) fits of a gnODE with N = H = 316 at several model tau; (B) its training MSE by tau; (C) gnODE at tau = 1 s
+by N, a line per H; (D) all networks by tau, N = 316, H = 1000; (E, F) all networks by N at tau = 1 s and 30 s, H =
+1000. Bars: seeds.
+
+Command: gnode reproduce fig3 --scale paper
+Cost at paper scale (N and H up to 316 and 1000, 5 tau, 9 settings, then the best of them with 5 seeds, 2000 epochs):
+five sweeps, one to two hours on one H200; reduced (N up to 100, H up to 316, 2 settings, 3 seeds, 1000 epochs): about
+15 minutes; smoke: a minute and a half on two cores.
+
+Published: curves without numbers. Errors are lower the nearer tau is to tau_OU = 1 s; more hidden units are more
+expressive; a small hidden layer hurts at large N; gnODE is the most expressive at low N; the gap widens with tau.
+"""
+
+from typing import Any
+
+from gnode.cells import cell_label
+from gnode.expressivity import Expressivity
+from gnode.plots import expressivity as pictures
+from gnode.reproduce import noise
+from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
+
+MODELS = [*noise.RNNS, *noise.NODES]
+
+
+def plans(scale: str) -> list[SweepPlan]:
+    return [noise.rnns(scale), *(noise.nodes(scale, hidden) for hidden in noise.HIDDEN[scale])]
+
+
+def analyse(trained: Trained) -> Outcome:
+    found, scale = noise.measured(trained), trained.scale
+    wide, middle = noise.widest(scale), noise.middling(scale)
+    largest, smallest = noise.STATES[scale][-1], noise.STATES[scale][0]
+    wide_ones = found.select(hidden=wide)
+    by_hidden = {hidden: found.curve("state", model="gnode", hidden=hidden, tau=1.0) for hidden in noise.HIDDEN[scale]}
+    b = {"gnode": found.curve("tau", model="gnode", state=largest, hidden=middle)}
+    numbers = [noise.number(p) for p in found.select(model="gnode", state=largest, hidden=middle).points]
+    numbers += [noise.number(p) for p in wide_ones.select(tau=[1.0, 30.0], state=smallest).points]
+    return Outcome(
+        numbers=numbers,
+        checks=[
+            noise.grows_with_tau(
+                "The error grows with |log(tau / tau_OU)| for every network.", wide_ones, MODELS, state=largest
+            ),
+            noise.wider_is_better(
+                "The widest hidden layer is more expressive than the narrowest (gnODE, tau = 1 s).",
+                found,
+                ["gnode"],
+                tau=1.0,
+            ),
+            lowest_at(wide_ones, smallest, 1.0),
+            lowest_at(wide_ones, smallest, 30.0),
+            gap_widens(wide_ones, largest),
+        ],
+        figures={
+            "a": fits(trained, found, largest, middle),
+            "b": pictures.error_curves(b, "tau"),
+            "c": pictures.error_curves(by_hidden, "state", "H = {}", r"gnODE, $\tau$ = 1 s"),
+            "d": pictures.by_model(wide_ones, "tau", f"N = {largest}", state=largest),
+            "e": pictures.by_model(wide_ones, "state", r"$\tau$ = 1 s", tau=1.0),
+            "f": pictures.by_model(wide_ones, "state", r"$\tau$ = 30 s", tau=30.0),
+        },
+        details={"points": found.rows()},
+    )
+
+
+def lowest_at(found: Expressivity, state: int, tau: float) -> Claim:
+    """Whether the gnODE has the lowest error of all at the smallest N."""
+    errors = {cell_label(p.model): p.mean for p in found.select(state=state, tau=tau).points}
+    claim = f"At low N (here {state}) and tau = {tau:g} s the gnODE is the most expressive."
+    return Claim(claim, min(errors, key=lambda name: errors[name]) == "gnODE", dict(errors))
+
+
+def gap_widens(found: Expressivity, state: int) -> Claim:
+    """Whether the ratio of the best simple network's error to the gnODE's grows from the smallest to the largest tau."""
+    taus = found.values("tau")
+    ratios = {}
+    for tau in (taus[0], taus[-1]):
+        errors = {p.model: p.mean for p in found.select(state=state, tau=tau).points}
+        ratios[f"ratio at tau = {tau:g} s"] = min(errors[model] for model in noise.RNNS) / errors["gnode"]
+    first, last = ratios.values()
+    claim = "The gap between complex and simple networks widens with tau (best of RNN, mGRU, GRU over gnODE)."
+    return Claim(claim, last > first, ratios)
+
+
+def fits(trained: Trained, found: Expressivity, state: int, hidden: int) -> Any:
+    """The first channel of the trajectory and the best network's output at each tau."""
+    sweep = trained[noise.nodes_name(hidden)]
+    outputs: dict[str, Any] = {}
+    target: Any = None
+    for point in found.select(model="gnode", state=state, hidden=hidden).points:
+        run = sweep.load(min(zip(point.errors, point.members))[1])
+        trial = run.task.train
+        outputs[rf"$\tau$ = {point.tau:g} s"] = run.net.run(trial.inputs, dt=trial.dt).outputs[0]
+        target = trial.targets[0]
+    return pictures.fitted_noise(target, outputs, dt=1.0)
+
+
+ARTEFACT = Artefact(
+    name="fig3",
+    kind="figure",
+    title="Practical expressivity: fitting an Ornstein-Uhlenbeck trajectory",
+    place="Figure 3 (figure-0 in the source)",
+    scales={"smoke": "1.5 min on two cores", "reduced": "15 min on one H200", "paper": "1 to 2 h on one H200"},
+    plans=plans,
+    analyse=analyse,
+)

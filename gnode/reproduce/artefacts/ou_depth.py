@@ -1,0 +1,59 @@
+"""Fitting noise with one or two hidden layers (Appendix G, figure-s9).
+
+Shows: training MSE by N with one and with two hidden layers of 1000 units, of (A-D) nODE and (E-H) gnODE at tau = 1,
+3, 10 and 100 s.
+
+Command: gnode reproduce ou-depth --scale paper
+Cost at paper scale: one of fig3's sweeps and one with two hidden layers, two hours on one H200; reduced (H = 316): 8
+minutes; smoke: 40 s on two cores.
+
+Published: curves without numbers; a second hidden layer does not significantly increase expressivity.
+"""
+
+from gnode.cells import cell_label
+from gnode.expressivity import Expressivity
+from gnode.plots import expressivity as pictures
+from gnode.reproduce import noise
+from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
+
+TAUS = (1.0, 3.0, 10.0, 100.0)
+
+
+def plans(scale: str) -> list[SweepPlan]:
+    return [noise.nodes(scale, noise.widest(scale), layers) for layers in (1, 2)]
+
+
+def analyse(trained: Trained) -> Outcome:
+    found = noise.measured(trained)
+    taus = [tau for tau in found.values("tau") if tau in TAUS]
+    figures, panels = {}, iter("abcdefgh")
+    for model in noise.NODES:
+        for tau in taus:
+            curves = {n: found.curve("state", model=model, layers=n, tau=tau) for n in (1, 2)}
+            title = rf"{cell_label(model)}, $\tau$ = {tau:g} s"
+            figures[next(panels)] = pictures.error_curves(curves, "state", "{} hidden", title)
+    numbers = [noise.number(point) for point in found.select(tau=1.0).points]
+    return Outcome(numbers, [deeper(found, model, taus) for model in noise.NODES], figures, {"points": found.rows()})
+
+
+def deeper(found: Expressivity, model: str, taus: list[float]) -> Claim:
+    """Whether a second layer lowers the error by more than both deviations together at no more than half of the points."""
+    better, total = 0, 0
+    for tau in taus:
+        one, two = (found.curve("state", model=model, layers=n, tau=tau) for n in (1, 2))
+        better += int(sum(two.mean + two.std < one.mean - one.std))
+        total += len(one.x)
+    claim = f"A second hidden layer does not significantly increase the expressivity of {cell_label(model)}."
+    measured = {"networks that it improves significantly": better, "of": total, "allowed": total // 2}
+    return Claim(claim, better <= measured["allowed"], measured)
+
+
+ARTEFACT = Artefact(
+    name="ou-depth",
+    kind="figure",
+    title="Fitting noise: one or two hidden layers",
+    place="Appendix G, figure-s9",
+    scales={"smoke": "40 s on two cores", "reduced": "8 min on one H200", "paper": "2 h on one H200"},
+    plans=plans,
+    analyse=analyse,
+)

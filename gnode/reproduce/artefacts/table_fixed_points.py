@@ -1,0 +1,61 @@
+"""Table of fixed-point stability: medians and quartiles of the spectral abscissa, N = 100 and N = 6 (Appendix F.5).
+
+Shows: for each network's best of 27 settings the median and the quartiles of the spectral abscissa over the fixed
+points found.
+
+Command: gnode reproduce table-fixed-points --scale paper
+Cost at paper scale: two sweeps of fig1 (50 minutes on one H200, none if they are there) and some minutes for the
+fixed points; smoke: about a minute on two cores.
+
+Published, median [quartiles], N = 100: RNN 2.587 [-1.969, 6.360], mGRU -0.472 [-0.473, -0.470], GRU -0.033 [-0.474,
+0.070], nODE 4.988 [-1.627, 9.453], gnODE 0.842 [-0.461, 1.698]; N = 6: RNN 2.750 [-0.768, 4.703], mGRU 0.004 [0.002,
+0.009], GRU 0.005 [0.001, 0.023], nODE 2.626 [-2.030, 13.151], gnODE 0.002 [0.002, 0.003].
+"""
+
+from gnode.reproduce import flip_flop
+from gnode.reproduce.artefact import Artefact, Number, Outcome, Trained
+
+PUBLISHED = {
+    100: {
+        "rnn": (2.587, -1.969, 6.360),
+        "mgru": (-0.472, -0.473, -0.470),
+        "gru": (-0.033, -0.474, 0.070),
+        "node": (4.988, -1.627, 9.453),
+        "gnode": (0.842, -0.461, 1.698),
+    },
+    6: {
+        "rnn": (2.750, -0.768, 4.703),
+        "mgru": (0.004, 0.002, 0.009),
+        "gru": (0.005, 0.001, 0.023),
+        "node": (2.626, -2.030, 13.151),
+        "gnode": (0.002, 0.002, 0.003),
+    },
+}
+WHICH = ("median", "lower quartile", "upper quartile")
+
+
+def analyse(trained: Trained) -> Outcome:
+    numbers, checks, details = [], [], {}
+    for size, published in PUBLISHED.items():
+        sweep = trained[f"variable-n{size}"]
+        found = flip_flop.abscissas(sweep, trained)
+        for model, one in found.items():
+            values = flip_flop.quartiles(one.abscissa) or [None] * 3
+            for which, ours, theirs in zip(WHICH, values, published[model]):
+                name = f"{flip_flop.name_of(model)}, N = {sweep.members[0]['state']}: {which} (1/s)"
+                numbers.append(Number(name, ours, f"{theirs:.3f}"))
+        details[f"points, N = {size}"] = {model: len(one) for model, one in found.items()}
+        claim = f"At N = {size} the gated networks' median abscissas are nearer to 0 than the others'."
+        checks.append(flip_flop.nearer_to_zero(claim, found))
+    return Outcome(numbers, checks, details=details)
+
+
+ARTEFACT = Artefact(
+    name="table-fixed-points",
+    kind="table",
+    title="Medians and quartiles of the spectral abscissa at fixed points",
+    place="Appendix F.5, fp-table",
+    scales={"smoke": "1 min on two cores", "paper": "50 min on one H200"},
+    plans=lambda scale: [flip_flop.variable(100, scale), flip_flop.variable(6, scale)],
+    analyse=analyse,
+)

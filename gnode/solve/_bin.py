@@ -1,0 +1,132 @@
+"""One bin of time: how the state moves while the input goes from one sample to the next."""
+
+from collections.abc import Callable
+from typing import Any
+
+import diffrax
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from gnode import errors
+from gnode.cells import Cell
+from gnode.solve._solver import ADAPTIVE, Solver
+
+State = Float[Array, " state"]
+Input = Float[Array, " inputs"]
+Scalar = Float[Array, ""]
+Bin = tuple[Input, Input, Scalar]
+"""The input at the bin's start, the input at its end, and its length in seconds."""
+
+
+def advance(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
+    """The state at the end of a bin, from the state at its start: the map that a trained network iterates."""
+    return _advancer(solver)(cell, h, bin, solver)
+
+
+def _advancer(solver: Solver) -> Callable[[Cell, State, Bin, Solver], State]:
+    if solver.method == "forward_backward_euler":
+        return _forward_backward_euler
+    if solver.method == "euler" and solver.adjoint == "discretise_then_optimise":
+        return _euler
+    return _diffrax
+
+
+def _input_at(bin: Bin, share: Array | float, solver: Solver) -> Input:
+    """The input after a share of the bin, 0 to 1."""
+    start, end, _ = bin
+    return start if solver.interpolation == "hold" else start + share * (end - start)
+
+
+def _euler(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
+    step = bin[2] / solver.substeps
+
+    def substep(index: Array | int, h: State) -> State:
+        return h + step * cell.vector_field(h, _input_at(bin, index / solver.substeps, solver))
+
+    return _repeat(solver.substeps, substep, h)
+
+
+def _forward_backward_euler(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
+    if cell.blocks is None:
+        raise errors.ArgumentError(
+            f"method 'forward_backward_euler' needs a cell with two blocks of state (such as lem), and "
+            f"{type(cell).__name__} has one; use method 'euler'."
+        )
+    first, second = cell.blocks
+    step = bin[2] / solver.substeps
+
+    def substep(index: Array | int, h: State) -> State:
+        x = _input_at(bin, index / solver.substeps, solver)
+        field, field_of_second = cell.fields_of_blocks(h, x)
+        moved = h[first] + step * field
+        h = h.at[first].set(moved)
+        return h.at[second].add(step * field_of_second(moved))
+
+    return _repeat(solver.substeps, substep, h)
+
+
+def _repeat(times: int, body: Callable[[Array | int, State], State], h: State) -> State:
+    return body(0, h) if times == 1 else jax.lax.fori_loop(0, times, body, h)
+
+
+class _RK4(diffrax.AbstractERK):
+    """The classical fourth-order method, which diffrax leaves to its users. No error estimate: fixed steps only."""
+
+    tableau = diffrax.ButcherTableau(
+        a_lower=(np.array([0.5]), np.array([0.0, 0.5]), np.array([0.0, 0.0, 1.0])),
+        b_sol=np.array([1, 2, 2, 1]) / 6,
+        b_error=np.zeros(4),
+        c=np.array([0.5, 0.5, 1.0]),
+    )
+    interpolation_cls = diffrax.ThirdOrderHermitePolynomialInterpolation.from_k
+
+    def order(self, terms: object) -> int:
+        return 4
+
+
+def _diffrax_solver(solver: Solver) -> diffrax.AbstractSolver:
+    makers = {
+        "euler": diffrax.Euler,
+        "heun": diffrax.Heun,
+        "midpoint": diffrax.Midpoint,
+        "rk4": _RK4,
+        "tsit5": diffrax.Tsit5,
+        "kvaerno5": diffrax.Kvaerno5,
+    }
+    return makers[solver.method]()
+
+
+def _diffrax(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
+    # Time runs from 0 to 1 within the bin, so that a bin of length 0 (padding) is nothing special.
+    def field(share: Any, h: State, args: tuple[Cell, Bin]) -> State:
+        cell, bin = args
+        return bin[2] * cell.vector_field(h, _input_at(bin, share, solver))
+
+    if solver.method in ADAPTIVE:
+        stepping = diffrax.PIDController(rtol=solver.rtol, atol=solver.atol)
+        first_step, max_steps = 1.0, solver.max_steps
+    else:  # one step to spare, should the shares of the bin not add up to 1 exactly
+        stepping = diffrax.ConstantStepSize()
+        first_step, max_steps = 1.0 / solver.substeps, solver.substeps + 1
+    if solver.adjoint == "optimise_then_discretise":
+        adjoint = diffrax.BacksolveAdjoint(solver=_diffrax_solver(solver), stepsize_controller=stepping)
+    else:
+        adjoint = diffrax.RecursiveCheckpointAdjoint()
+    solution = diffrax.diffeqsolve(
+        diffrax.ODETerm(field),
+        _diffrax_solver(solver),
+        t0=0.0,
+        t1=1.0,
+        dt0=first_step,
+        y0=h,
+        args=(cell, bin),
+        stepsize_controller=stepping,
+        adjoint=adjoint,
+        max_steps=max_steps,
+        throw=False,  # a field that cannot be followed gives NaN, which training reports as divergence
+    )
+    assert solution.ys is not None  # the end state is saved by default
+    end = solution.ys[0]
+    return jnp.where(solution.result == diffrax.RESULTS.successful, end, jnp.nan)

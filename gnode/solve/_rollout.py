@@ -1,0 +1,220 @@
+"""Time: the states that a cell goes through under an input."""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
+
+from gnode import errors
+from gnode.cells import Cell
+from gnode.devices import cores_in_use
+from gnode.solve._bin import Bin, State, advance
+from gnode.solve._cores import Integrate, over_cores
+from gnode.solve._gated_euler import gated_euler, has_hand_written_derivative, pays
+from gnode.solve._solver import Solver
+from gnode.solve._unroll import unroll
+from gnode.solve.gpu.choice import is_one_euler_step, kernel_for
+
+
+def rollout(
+    cell: Cell,
+    xs: ArrayLike,
+    h0: ArrayLike,
+    *,
+    dt: ArrayLike | None = None,
+    ts: ArrayLike | None = None,
+    method: str | Solver | None = None,
+    **options,
+) -> Float[Array, "time state"]:
+    """The states of `cell` from `h0` under the inputs `xs`, one for each bin.
+
+    Bin t is the time during which x_t is there. The state returned for it is the one at its end, after the state has
+    taken in x_t:
+
+        h_t = h_(t-1) + integral over bin t of the vector field,      h_(-1) = h0.
+
+    **Arguments:**
+
+    - `cell`, `xs` (time x inputs), `h0` (state). One trial: use `jax.vmap` for a batch, also with a `ts` per trial.
+    - `dt`: the length of the bins in seconds: one number, or one per bin. A bin of length 0 leaves the state as it is.
+    - `ts`: instead of `dt`, the bins' edges (time + 1 of them), or their starts (time; the last bin is then as long as
+      the one before it).
+    - `method`: a name from `gnode.solve.METHODS` or a `Solver`; by default the cell's own (forward Euler, and for LEM
+      forward-backward Euler). Further `options` are those of `Solver`.
+
+    **Returns:** the states, time x state.
+
+    >>> from gnode import cells
+    >>> rollout(cells.rnn(2, 3, key=0), jnp.ones((5, 2)), jnp.zeros(3), dt=1.0).shape
+    (5, 3)
+    """
+    solver = as_solver(cell, method, options)
+    xs, h0 = jnp.asarray(xs), jnp.asarray(h0)
+    _check_shapes(cell, xs, h0)
+    h0 = h0.astype(_type_of_state(cell, xs, h0))
+    steps = _bin_lengths(xs.shape[0], dt, ts).astype(h0.dtype)
+    return _integrate(cell, xs, h0, steps, solver)
+
+
+def rollout_batch(
+    cell: Cell,
+    xs: Float[Array, "trials time inputs"],
+    h0: Float[Array, "trials state"],
+    dt: Float[Array, "trials time"],
+    solver: Solver,
+    gradient_only: bool = False,
+) -> Float[Array, "trials time state"]:
+    """What `jax.vmap` of `rollout` computes for a batch of trials, without its checks and with the batch known to it.
+
+    `gradient_only` promises that no derivative but a gradient will be asked for, which the GPU kernels need.
+    """
+    parts = cores_in_use(solver.cores)
+    kernel = kernel_for(cell, solver, h0.dtype) if gradient_only else None
+    if kernel is not None:
+        run_of = partial(_by_kernel, solver=solver, kernel=kernel)
+    elif _is_by_hand(cell, solver, trials=-(-xs.shape[0] // parts)):
+        run_of = partial(_by_hand, solver=solver)
+    else:
+        run_of = partial(_each_by_steps, solver=solver)
+    run = run_of(cell) if parts == 1 else over_cores(run_of, cell, parts)
+    return jnp.swapaxes(run(h0, (jnp.swapaxes(xs, 0, 1), jnp.swapaxes(dt, 0, 1))), 0, 1)
+
+
+@eqx.filter_jit  # so that calling rollout outside a compiled function does not compile anew each time
+def _integrate(
+    cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver
+) -> Float[Array, "time state"]:
+    if _is_by_hand(cell, solver, trials=1):
+        return _by_hand(cell, solver)(h0[None], (xs[:, None], steps[:, None]))[:, 0]
+    return _by_steps(cell, xs, h0, steps, solver)
+
+
+def _by_steps(cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver) -> Array:
+    """One trial, bin after bin, by any method."""
+    ends = jnp.concatenate([xs[1:], xs[-1:]]) if solver.interpolation == "linear" else xs
+
+    def step(h: State, bin: Bin) -> tuple[State, State]:
+        h = advance(cell, h, bin, solver)
+        return h, h
+
+    def run(h: State, bins: Bin) -> Float[Array, "time state"]:
+        return jax.lax.scan(step, h, bins, unroll=unroll(bins[0].shape[0]))[1]
+
+    return _with_memory(solver.memory, run)(h0, (xs, ends, steps))
+
+
+def _is_by_hand(cell: Any, solver: Solver, trials: int) -> bool:
+    return is_one_euler_step(solver) and has_hand_written_derivative(cell) and pays(cell, trials)
+
+
+def _by_hand(cell: Any, solver: Solver) -> Integrate:
+    return _with_memory(solver.memory, lambda h, bins: gated_euler(cell, h, *bins))
+
+
+def _each_by_steps(cell: Any, solver: Solver) -> Integrate:
+    def run(h0: Array, bins: Any) -> Array:
+        return jax.vmap(lambda h, x, dt: _by_steps(cell, x, h, dt, solver), (0, 1, 1), 1)(h0, *bins)
+
+    return run
+
+
+def _by_kernel(cell: Any, solver: Solver, kernel: Callable[[Any], Integrate]) -> Integrate:
+    return _with_memory(solver.memory, kernel(cell))
+
+
+def as_solver(cell: Cell, method: str | Solver | None, options: dict) -> Solver:
+    """The solver that a method's name, a `Solver`, or nothing (the cell's default) stands for."""
+    if isinstance(method, Solver):
+        if options:
+            raise errors.ArgumentError(f"{', '.join(options)}: set these inside the Solver that is passed as method.")
+        return method
+    for name in options:
+        errors.one_of("an option of the solver", name, [field.name for field in dataclasses.fields(Solver)])
+    return Solver(method or cell.default_method, **options)
+
+
+def _with_memory(memory: str, run: Integrate) -> Integrate:
+    """`run` with a backward pass that stores what it needs, or computes most of it again."""
+    return partial(_in_checkpointed_chunks, run) if memory == "checkpoint" else run
+
+
+def _in_checkpointed_chunks(run: Integrate, h0: Array, bins: Any) -> Array:
+    """The backward pass keeps the state at the start of each of about sqrt(T) chunks, and one chunk's worth of detail."""
+    time = jax.tree.leaves(bins)[0].shape[0]
+    chunk = math.ceil(math.sqrt(time))
+    padding = -time % chunk  # bins of length zero, cut off again below
+
+    def in_chunks(values: Array) -> Array:
+        padded = jnp.concatenate([values, jnp.zeros((padding, *values.shape[1:]), values.dtype)])
+        return padded.reshape(-1, chunk, *values.shape[1:])
+
+    @jax.checkpoint
+    def run_chunk(h: Array, bins: Any) -> tuple[Array, Array]:
+        states = run(h, bins)
+        return states[-1], states
+
+    states = jax.lax.scan(run_chunk, h0, jax.tree.map(in_chunks, bins))[1]
+    return states.reshape(-1, *states.shape[2:])[:time]
+
+
+def _type_of_state(cell: Cell, xs: Array, h0: Array) -> Any:
+    """That of all the numbers that make it: a state of whole numbers could never move."""
+    return jnp.result_type(1.0, h0, xs, *jax.tree.leaves(eqx.filter(cell, eqx.is_inexact_array)))
+
+
+def _check_shapes(cell: Cell, xs: Array, h0: Array) -> None:
+    if xs.ndim != 2 or xs.shape[1] != cell.inputs or xs.shape[0] == 0:
+        raise errors.ArgumentError(
+            f"xs has shape {xs.shape}, but must be (time, {cell.inputs}): one row per bin, one column per input of the "
+            f"cell. For a batch of trials use jax.vmap."
+        )
+    if h0.shape != (cell.state_size,):
+        raise errors.ArgumentError(f"h0 has shape {h0.shape}, but the cell's state has shape ({cell.state_size},).")
+    if _is_concrete(xs) and not np.all(np.isfinite(xs)):
+        bin, channel = np.argwhere(~np.isfinite(np.asarray(xs)))[0]
+        raise errors.ArgumentError(
+            f"xs holds {xs[bin, channel]} at bin {bin}, input {channel}; fill missing values first."
+        )
+
+
+def _bin_lengths(time: int, dt: ArrayLike | None, ts: ArrayLike | None) -> Float[Array, " time"]:
+    if (dt is None) == (ts is None):
+        raise errors.ArgumentError(
+            "pass either dt (the length of the bins) or ts (their edges), not both and not neither."
+        )
+    if ts is not None:
+        edges = jnp.asarray(ts)
+        if edges.shape not in ((time,), (time + 1,)) or time + edges.shape[0] < 3:
+            raise errors.ArgumentError(
+                f"ts has shape {edges.shape}, but must hold {time + 1} edges (or {time} starts)."
+            )
+        lengths = jnp.diff(edges)
+        if edges.shape == (time,):
+            lengths = jnp.concatenate([lengths, lengths[-1:]])
+        name = "ts goes backwards: the length of bin"
+    else:
+        lengths = jnp.asarray(dt, dtype=float)
+        if lengths.shape not in ((), (time,)):
+            raise errors.ArgumentError(
+                f"dt has shape {lengths.shape}, but must be one number or one per bin, ({time},)."
+            )
+        lengths = jnp.broadcast_to(lengths, (time,))
+        name = "dt is negative or not a number: the length of bin"
+    if _is_concrete(lengths):
+        bad = np.flatnonzero(~(np.isfinite(lengths) & (np.asarray(lengths) >= 0)))
+        if bad.size:
+            raise errors.ArgumentError(f"{name} {bad[0]} is {float(lengths[bad[0]])}, but must be zero or positive.")
+    return lengths
+
+
+def _is_concrete(array: Array) -> bool:
+    return not isinstance(array, Tracer)

@@ -1,0 +1,196 @@
+"""The two kernels of `gnode.solve.fused`, and how arrays lie in them: units first, trials last, padded to whole tiles."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PyTree
+
+from gnode._activation_functions import SLOPES
+from gnode.activations import activation
+from gnode.cells import Gated, Stack
+from gnode.solve._gated_euler import layer_names, rate_of
+from gnode.solve.gpu.tiles import NARROWEST, padded, power_of_two, run_over_tiles
+
+TILE = 32
+"""Trials of one program, at most."""
+
+ON_CHIP = 150_000
+"""Bytes of weights that stay on the chip for all bins; what is beyond is read again in every bin."""
+
+Dot = Callable[[Array, Array], Array]
+
+
+class Layers(NamedTuple):
+    """Something for every layer of F and of G (no layers without a gate)."""
+
+    F: Sequence[Any]
+    G: Sequence[Any]
+
+
+def laid_out(cell: Gated, h0: Array, xs: Array, dt: Array) -> tuple[Array, Array, Array]:
+    """h0, the rest (x, 1) of z for all bins, and dt / tau: units first, trials last, all in their places of z."""
+    time, trials = dt.shape
+    size = cell.units + cell.inputs + 1
+    tile = _tile(trials)
+    shape = (power_of_two(size), time, -(-trials // tile) * tile)
+    rest = jnp.concatenate([units_first(xs), jnp.ones((1, time, trials), xs.dtype)])
+    inputs = jnp.pad(rest, [(cell.units, shape[0] - size), (0, 0), (0, shape[2] - trials)])
+    return padded(h0.T, (shape[0], shape[2])), inputs, padded(units_first(rate_of(cell, dt)), shape)
+
+
+def units_first(array: Float[Array, "time trials units"]) -> Float[Array, "units time trials"]:
+    return jnp.moveaxis(array, -1, 0)
+
+
+def trials_before_units(array: Float[Array, "units time trials"]) -> Float[Array, "time trials units"]:
+    return jnp.moveaxis(array, 0, -1)
+
+
+def weights_on_chip(cell: Gated, products: str) -> Layers:
+    """The weights of all layers as the kernel keeps them: [W^0 U b^0], then the others; out x in, padded."""
+    dtype = jnp.bfloat16 if products == "bfloat16" else jnp.float32
+    size = power_of_two(cell.units + cell.inputs + 1)
+
+    def of(stack: Stack | None) -> list[Array]:
+        if stack is None:
+            return []
+        first = jnp.concatenate([stack.W[0], stack.U, stack.b[0][:, None]], axis=1)
+        widths = [power_of_two(W.shape[0]) for W in stack.W[:-1]] + [size]
+        shapes = zip(widths, [size, *widths])
+        return [padded(W, shape).astype(dtype) for W, shape in zip([first, *stack.W[1:]], shapes)]
+
+    return Layers(of(cell.F), of(cell.G))
+
+
+def biases_on_chip(stack: Stack | None, weights: Sequence[Array]) -> list[Array]:
+    """Those of all layers but the first."""
+    return [] if stack is None else [padded(b, W.shape[:1]) for b, W in zip(stack.b[1:], weights[1:])]
+
+
+def layer_shapes(weights: Layers, time: int, trials: int) -> Layers:
+    """Shapes of every layer's values over time. Hidden layers are kept as precisely as products take them."""
+
+    def of(stack: Sequence[Array]) -> list[jax.ShapeDtypeStruct]:
+        hidden = [jax.ShapeDtypeStruct((W.shape[0], time, trials), W.dtype) for W in stack[:-1]]
+        return hidden + [jax.ShapeDtypeStruct((W.shape[0], time, trials), jnp.float32) for W in stack[-1:]]
+
+    return Layers(of(weights.F), of(weights.G))
+
+
+def forward_kernel(cell: Gated, time: int, dot: Dot, over_trials: tuple, whole: tuple, hs: Any, layers: Layers) -> None:
+    state, rate, inputs = over_trials
+    weights, biases = whole
+    weights, biases = _kept(weights), jax.tree.map(lambda ref: ref[...], biases)
+
+    def step(t: Array, carry: tuple) -> tuple:
+        h, (r, rest) = carry
+        following = _at((rate, inputs), jnp.minimum(t + 1, time - 1))  # asked for a bin ahead, to be there in time
+        z = h + rest
+        F = _values(cell.F, z, weights.F, biases.F, dot)
+        G = _values(cell.G, z, weights.G, biases.G, dot)
+        drift = F[-1] - h if cell.leak else F[-1]
+        h = h + r * (G[-1] * drift if cell.G is not None else drift)
+        _store((hs, layers), t, (h, Layers(F, G) if layers.F else Layers([], [])))
+        return h, following
+
+    jax.lax.fori_loop(0, time, step, (state[...], _at((rate, inputs), 0)))
+
+
+def backward_kernel(
+    cell: Gated, time: int, dot: Dot, over_trials: tuple, whole: tuple, adjoints: Any, da: Layers
+) -> None:
+    weights = _kept(whole[0])
+
+    def step(i: Array, carry: tuple) -> tuple:
+        later, (h, r, layers, given) = carry
+        t = time - 1 - i
+        following = _at(over_trials, jnp.maximum(t - 1, 0))
+        adjoint = given + later
+        drift = layers.F[-1] - h if cell.leak else layers.F[-1]
+        along = r * adjoint
+        gated = along * layers.G[-1] if cell.G is not None else along
+        F, dh = _pulled_back(cell.F, gated, layers.F, weights.F, dot)
+        G, more = _pulled_back(cell.G, along * drift, layers.G, weights.G, dot)
+        dh = dh + (adjoint - gated if cell.leak else adjoint)
+        _store((adjoints, da), t, (adjoint, Layers(F, G)))
+        return (dh + more if cell.G is not None else dh), following
+
+    last = _at(over_trials, time - 1)
+    jax.lax.fori_loop(0, time, step, (jnp.zeros_like(last[0]), last))
+
+
+Weight = Callable[[], Array]
+"""A matrix, rows as many as units of the result, when it is needed: W forwards, its transpose backwards."""
+
+
+def _kept(weights: Layers) -> PyTree:
+    """The weights, read once as long as they fit, and whenever they are needed beyond that."""
+    room = ON_CHIP
+    kept: dict[int, Weight] = {}
+    for ref in sorted(jax.tree.leaves(weights), key=lambda ref: ref.size):
+        room -= ref.size * ref.dtype.itemsize
+        if room >= 0:
+            value = ref[...]
+            kept[id(ref)] = lambda value=value: value
+        else:
+            kept[id(ref)] = lambda ref=ref: ref[...]
+    return jax.tree.map(lambda ref: kept[id(ref)], weights)
+
+
+def _values(stack: Stack | None, z: Array, weights: Sequence[Weight], biases: Sequence[Array], dot: Dot) -> list[Array]:
+    """Every layer's value."""
+    if stack is None:
+        return []
+    names = layer_names(stack)
+    values = [activation(names[0])(dot(weights[0](), z))]
+    for name, W, b in zip(names[1:], weights[1:], biases):
+        values.append(activation(name)(dot(W(), values[-1]) + b[:, None]))
+    return values
+
+
+def _pulled_back(
+    stack: Stack | None, ds: Array, values: Sequence[Array], weights: Sequence[Weight], dot: Dot
+) -> tuple[list[Array], Array]:
+    """The cotangent of every pre-activation, first layer first, and that of z, from that of the stack's output."""
+    if stack is None:
+        return [], ds
+    found: list[Array] = []
+    for name, s, W in reversed(list(zip(layer_names(stack), values, weights))):
+        found.append(SLOPES[name](s.astype(ds.dtype)) * ds)
+        ds = dot(W(), found[-1])
+    return found[::-1], ds
+
+
+def product_on_chip(products: str, interpret: bool) -> Dot:
+    """W s inside the kernel. The interpreter, on a CPU, has no TF32: it computes in float32."""
+    algorithm = jax.lax.DotAlgorithmPreset.TF32_TF32_F32 if products == "tf32" and not interpret else None
+    return lambda W, s: jnp.dot(W, s.astype(W.dtype), precision=algorithm, preferred_element_type=jnp.float32)
+
+
+def _at(refs: PyTree, t: Array | int) -> PyTree:
+    """One bin."""
+    return jax.tree.map(lambda ref: ref[:, t, :], refs)
+
+
+def _store(refs: PyTree, t: Array, values: PyTree) -> None:
+    for ref, value in zip(jax.tree.leaves(refs), jax.tree.leaves(values), strict=True):
+        ref[:, t, :] = value.astype(ref.dtype)
+
+
+def run_over_trials(kernel: Any, *, over_trials: tuple, whole: tuple, out: PyTree, interpret: bool) -> Any:
+    """Runs a kernel over tiles of trials, the last axis. `out`: arrays or shapes like those that it writes."""
+    tile = _tile(jax.tree.leaves(out)[0].shape[-1])
+    how = {"axis": -1, "tile": tile, "warps": _warps(tile, whole[0]), "stages": 1, "interpret": interpret}
+    return run_over_tiles(kernel, over_trials, whole, out, **how)
+
+
+def _warps(tile: int, weights: PyTree) -> int:
+    """Few threads for little work: fewer have to wait for each other. Many where weights have to be read again."""
+    stay = sum(W.size * W.dtype.itemsize for W in jax.tree.leaves(weights)) <= ON_CHIP
+    return 4 if stay and tile == NARROWEST else 8
+
+
+def _tile(trials: int) -> int:
+    return min(TILE, power_of_two(trials))

@@ -1,0 +1,10 @@
+from gnode.sweeps._cost import SweepCost as SweepCost
+from gnode.sweeps._cost import sweep_cost as sweep_cost
+from gnode.sweeps._folder import Sweep as Sweep
+from gnode.sweeps._folder import is_sweep as is_sweep
+from gnode.sweeps._part import Part as Part
+from gnode.sweeps._run import resume_sweep as resume_sweep
+from gnode.sweeps._run import sweep as sweep
+from gnode.sweeps._run import sweep_or_resume as sweep_or_resume
+from gnode.sweeps.engines.registry import ENGINES as ENGINES
+from gnode.sweeps.grid import Grid as Grid

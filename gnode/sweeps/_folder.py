@@ -1,0 +1,180 @@
+"""A sweep's folder, and what has come of it: its members, its table, the best settings.
+
+| in the folder        | what it is                                                                             |
+|----------------------|----------------------------------------------------------------------------------------|
+| `sweep.json`         | the task, the axes, the members in order, versions and commit                          |
+| `results.csv`        | one row per finished member: settings, status, minimum validation loss, its epoch      |
+| `members/0007/`      | the run folder of member 7 (`gnode.load`, `gnode analyse` take it)                     |
+| `unfinished/`        | how far members in training have come; gone when the sweep is over                     |
+"""
+
+from pathlib import Path
+from typing import Any
+
+from gnode import errors, files
+from gnode.sweeps import _member, _table
+from gnode.sweeps._member_checkpoints import UNFINISHED
+from gnode.sweeps._part import Part
+from gnode.sweeps.grid import Grid
+from gnode.tasks.file_record import recorded_file
+from gnode.train import Run, run_folder
+from gnode.train.spec import OPTIONS, text_of
+
+SPEC, TABLE = "sweep.json", "results.csv"
+
+
+class Sweep:
+    """A sweep's folder: what was asked for, and what has come of it so far."""
+
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder)
+        if not (self.folder / SPEC).exists():
+            raise errors.StoreError(f"{self.folder} holds no sweep (no {SPEC} in it).")
+        stored = files.read_json(self.folder / SPEC)
+        if not isinstance(stored, dict) or not {"task", "axes"} <= stored.keys():
+            raise errors.StoreError(f"{self.folder / SPEC} is not a sweep's; pass the folder of a sweep.")
+        axes = {name: tuple(_as_value(value) for value in values) for name, values in stored["axes"].items()}
+        tried = {name: _as_value(value) for name, value in stored.get("search_with", {}).items()}
+        self.grid = Grid(stored["task"], axes, tuple(stored.get("search", ())), tried)
+        self._file = stored.get("file")
+        self.members = self.grid.members
+        self.search = self.grid.chooser()
+
+    def task_here(self) -> str:
+        """The task's name; of a task that is a file, where that is. A file that has changed is an error."""
+        return self.grid.task if self._file is None else recorded_file(self.grid.task, self._file)
+
+    def done(self) -> list[int]:
+        """The members that have been trained."""
+        return [index for index in range(len(self.members)) if _member.is_done(self.folder, index)]
+
+    def begun(self) -> int:
+        """How many members are in training, or were when it stopped."""
+        return len(list((self.folder / UNFINISHED).glob("[0-9]*.npz")))
+
+    def todo(self, part: Part | None = None) -> list[int]:
+        """The members to train next, of one part or of all. In a search those that try settings come first, alone."""
+        mine = range(len(self.members)) if part is None else sorted(self.members_of(part))
+        if self.search is not None:
+            tries = set(self.search.tries())
+            ready = all(_member.is_done(self.folder, index) for index in tries.intersection(mine))
+            wanted = set(self.counting()) if ready else tries
+            mine = [index for index in mine if index in wanted]
+        return [index for index in mine if not _member.is_done(self.folder, index)]
+
+    def members_of(self, part: Part) -> set[int]:
+        """The members that a part of the sweep has."""
+        return part.members(self.grid, [] if self.search is None else self.search.choices)
+
+    def counting(self) -> list[int]:
+        """The members that results are made of: all, or in a search all seeds of the best settings, as far as known."""
+        if self.search is None:
+            return list(range(len(self.members)))
+        return self.search.winners(self._loss)
+
+    def number(self, part: Part | None = None) -> int:
+        """How many members there will be in the end, in a part or in all; fewer than the grid has in a search."""
+        within = range(len(self.members)) if part is None else self.members_of(part)
+        return len(within) if self.search is None else self.search.cost(within)
+
+    def _loss(self, index: int) -> float | None:
+        return self.result(index)["best_loss"] if _member.is_done(self.folder, index) else None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per finished member, in the members' order: its settings and how it ended; in a search, if it counts."""
+        names = [name for name in OPTIONS if any(name in settings for settings in self.members)]
+        found, counting = [], set(self.counting())
+        for index in self.done():
+            settings, result = self.members[index], self.result(index)
+            row = {"member": index, "task": self.grid.task}
+            row |= {name: text_of(name, settings.get(name)) for name in names}
+            tested = {f"test_{name}": value for name, value in (result.get("test") or {}).items()}
+            counts = {} if self.search is None else {_table.COUNTS: index in counting}
+            found.append(row | {name: result[name] for name in _table.OUTCOMES} | tested | counts)
+        columns = {name: None for row in found for name in row}
+        return [{name: row.get(name) for name in columns} for row in found]
+
+    def counting_rows(self) -> list[dict[str, Any]]:
+        """The rows of the members that results are made of."""
+        return [row for row in self.rows() if row.get(_table.COUNTS, True)]
+
+    def table(self) -> dict[str, list[Any]]:
+        """The rows as columns: `pandas.DataFrame(sweep.table())` and `polars.DataFrame(sweep.table())` both take it."""
+        rows = self.rows()
+        return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+
+    def result(self, index: int) -> dict[str, Any]:
+        """How a member ended."""
+        folder = _member.folder_of(self.folder, index)
+        ended = files.read_json(folder / run_folder.RESULT)
+        if "epochs_done" not in ended:  # of an earlier version
+            with (folder / run_folder.METRICS).open() as file:
+                ended["epochs_done"] = sum(1 for _ in file) - 1
+        return ended
+
+    def seconds(self) -> float:
+        """How long the finished members were trained, all together."""
+        return sum(self.result(index)["seconds"] for index in self.done())
+
+    def devices(self) -> list[str]:
+        """What the finished members were trained on, each named once."""
+        # A member's settings may have been thrown away with its weights; its result stays.
+        configs = [_member.folder_of(self.folder, index) / run_folder.CONFIG for index in self.done()]
+        found = [device for path in configs if path.exists() for device in files.read_json(path)["devices"]]
+        return list(dict.fromkeys(found))
+
+    def load(self, index: int) -> Run:
+        """A member's run, with its trained network."""
+        if not 0 <= index < len(self.members):
+            raise errors.ArgumentError(
+                f"member is {index!r}, but the sweep's members are 0 to {len(self.members) - 1}."
+            )
+        if not _member.is_done(self.folder, index):
+            raise errors.StoreError(f"member {index} of {self.folder} has not been trained yet; resume the sweep.")
+        return load(self.member_folder(index))
+
+    def member_folder(self, index: int) -> Path:
+        """Returns the folder of a member, which is a run folder like any other."""
+        return _member.folder_of(self.folder, index)
+
+    def best(self, by: str = "model") -> dict[Any, dict[str, Any]]:
+        """Returns the best setting for each value of `by`: the one with the lowest mean over seeds of the minimum validation
+        loss (in a search the settings are chosen with the first seed before).
+
+        Each entry has the setting, the mean and standard deviation over its seeds, their number, and the best member.
+        """
+        return _table.best_settings(self.counting_rows(), errors.one_of("by", by, OPTIONS))
+
+    def markdown(self, by: str = "model") -> str:
+        """Returns the best settings as a Markdown table."""
+        return _table.as_markdown(self.best(by), by, [name for name in self.grid.varying() if name not in (by, "seed")])
+
+    def status(self) -> dict[str, int]:
+        """Returns how many members there are, and how many are done, finished, stopped early and diverged."""
+        ended = [
+            files.read_json(_member.folder_of(self.folder, index) / run_folder.RESULT)["status"]
+            for index in self.done()
+        ]
+        counts = {kind: ended.count(kind) for kind in ("finished", "stopped", "diverged")}
+        return {"members": self.number(), "done": len(ended), **counts}
+
+    def write_table(self) -> None:
+        """Brings `results.csv` up to date."""
+        files.write_text(self.folder / TABLE, _table.as_csv(self.rows()))
+
+    def __repr__(self) -> str:
+        return f"Sweep({str(self.folder)!r}: {len(self.done())} of {self.number()} members of {self.grid.task} done)"
+
+
+def is_sweep(folder: str | Path) -> bool:
+    """Whether a folder holds a sweep.
+
+    >>> is_sweep("nowhere")
+    False
+    """
+    return (Path(folder) / SPEC).exists()
+
+
+def _as_value(value: Any) -> Any:
+    """Lists in JSON were tuples."""
+    return tuple(_as_value(part) for part in value) if isinstance(value, list) else value

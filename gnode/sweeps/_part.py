@@ -1,0 +1,62 @@
+"""A sweep shared by several processes, such as the tasks of a SLURM array: each trains a part of its own."""
+
+import dataclasses
+from collections.abc import Sequence
+
+from gnode import errors
+from gnode.sweeps.grid import Grid
+from gnode.train.settings import Settings
+
+_TRIALS = 1000
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """The `number`-th of `of` parts, counted from 1.
+
+    >>> Part.read("3/10")
+    Part(number=3, of=10)
+    """
+
+    number: int
+    of: int
+
+    def __post_init__(self):
+        errors.whole("number of parts", self.of)
+        if not 1 <= errors.whole("part", self.number) <= self.of:
+            raise errors.ArgumentError(f"part is {self.number}, but must be from 1 to the number of parts, {self.of}.")
+
+    @classmethod
+    def read(cls, text: str) -> "Part":
+        """From its text: NUMBER/OF."""
+        pieces = text.split("/")
+        if len(pieces) != 2 or not all(piece.strip().isdigit() for piece in pieces):
+            raise errors.ArgumentError(
+                f"part is {text!r}, but must be written as 3/10: the third of ten, from 1/10 on."
+            )
+        return cls(int(pieces[0]), int(pieces[1]))
+
+    def members(self, grid: Grid, together: Sequence[Sequence[int]]) -> set[int]:
+        """Its members. It follows from the grid alone, so all processes agree without a word.
+
+        `together` are members that no cut may separate. Members of equal shapes lie side by side, so that a part has few
+        compilations, and the parts have about as many updates each.
+        """
+        whole = {index: tuple(unit) for unit in together for index in unit}
+        in_order = [index for group in grid.groups for index in group.members]
+        units = list(dict.fromkeys(whole.get(index, (index,)) for index in in_order))
+        members = grid.members
+        costs = [sum(_cost(members[index]) for index in unit) for unit in units]
+        total, before, mine = sum(costs), 0.0, set()
+        for unit, cost in zip(units, costs):
+            middle = (before + cost / 2) / total
+            before += cost
+            if int(middle * self.of) == self.number - 1:
+                mine |= set(unit)
+        return mine
+
+
+def _cost(member: dict) -> float:
+    """How many updates a member takes, up to a factor that all share. Tasks of fixed data count as so many trials."""
+    trials = member.get("trials", _TRIALS)
+    return member.get("epochs", Settings.epochs) * trials / min(member.get("batch_size", Settings.batch_size), trials)

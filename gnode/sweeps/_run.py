@@ -1,0 +1,231 @@
+"""A whole grid as one command: trained by an engine, stored in a folder, resumed after any kill."""
+
+import dataclasses
+import shutil
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gnode import errors, files, interrupts, progress_bar, provenance
+from gnode.sweeps import _member
+from gnode.sweeps._cost import check_grid, epochs_of
+from gnode.sweeps._folder import SPEC, Sweep
+from gnode.sweeps._lock import sweep_locked
+from gnode.sweeps._member import MemberResult
+from gnode.sweeps._member_checkpoints import UNFINISHED, MemberCheckpoints
+from gnode.sweeps._part import Part
+from gnode.sweeps.engines.base import Engine, Work
+from gnode.sweeps.engines.registry import check_engine, make_engine
+from gnode.sweeps.grid import Grid, TaskCache
+from gnode.tasks.file_record import record_file
+
+TABLE_SECONDS = 2.0
+"""The table is rewritten whole, so not after each of thousands of members."""
+
+
+def sweep(
+    task: str,
+    out: str | Path,
+    *,
+    engine: str = "auto",
+    address: str | None = None,
+    workers: int | None = None,
+    progress: bool | None = None,
+    search: Sequence[str] = (),
+    search_with: Mapping[str, Any] | None = None,
+    prepare: bool = False,
+    **settings: Any,
+) -> Sweep:
+    """Trains every combination of settings on a task.
+
+    **Arguments:**
+
+    - `task`: a name or a file, as in `gnode.tasks.make`.
+    - `out`: the folder, which must not hold a sweep yet.
+    - `engine`: a name from `gnode.sweeps.ENGINES`; `address` of a Ray cluster; `workers`, the number of threads.
+    - `progress`: a progress bar; by default on a terminal only.
+    - `search`: names of settings, such as ("lr", "weight_decay"), that are tried with the first seed alone; the best of
+      them, for each combination of the others, is repeated with the other seeds. Empty: every setting has every seed.
+    - `search_with`: settings of the tries alone, such as {"epochs": 50}; the best setting is then trained with all seeds.
+    - `prepare`: write the folder and train nothing, for processes that will each `resume_sweep` a part of it.
+    - everything else: settings by name (`gnode sweep run --help` lists them); a list is an axis, anything else one value.
+
+    **Returns:** a `Sweep`: `.table()`, `.best(by="model")`, `.load(member)`.
+
+    >>> import tempfile
+    >>> small = {"trials": 4, "bins": 3, "widths": (4,), "epochs": 1}
+    >>> sweep("flipflop-square", tempfile.mkdtemp(), lr=[1e-3, 1e-2], **small).status()["done"]
+    2
+    """
+    grid = Grid.over(task, search, search_with, **settings)
+    check_grid(grid, TaskCache(grid.task))
+    file = record_file(grid.task)
+    folder = Path(out)
+    if (folder / SPEC).exists():
+        raise errors.StoreError(
+            f"{folder} already holds a sweep; choose another folder, or go on with --resume {folder}."
+        )
+    check_engine(engine, address=address, workers=workers)
+    with files.writing(folder):
+        files.write_json(
+            folder / SPEC,
+            {
+                "task": grid.task,
+                **({"file": file} if file else {}),
+                "axes": grid.axes,
+                **({"search": grid.search} if grid.search else {}),
+                **({"search_with": grid.tried} if grid.tried else {}),
+                "members": grid.members,
+                **provenance.environment(),
+            },
+        )
+    if prepare:
+        return Sweep(folder)
+    return resume_sweep(folder, engine=engine, address=address, workers=workers, progress=progress)
+
+
+def resume_sweep(
+    folder: str | Path,
+    *,
+    engine: str = "auto",
+    address: str | None = None,
+    workers: int | None = None,
+    progress: bool | None = None,
+    part: Part | None = None,
+) -> Sweep:
+    """Trains the members of a sweep that are not done yet. The final table is the same as without the interruption.
+
+    **Arguments:** `folder`; `engine`, `address`, `workers` and `progress` as in `sweep`; `part`, to train only that part
+    while other processes, on this machine or on others that see the folder, train the rest.
+
+    **Returns:** the `Sweep`.
+    """
+    trainer = make_engine(engine, address=address, workers=workers)
+    found = Sweep(folder)
+    with sweep_locked(found.folder, part):
+        if part is None:
+            for place in (found.folder, found.folder / _member.MEMBERS, found.folder / UNFINISHED):
+                files.remove_leftovers(place)
+        training = _Training(found, trainer, TaskCache(found.task_here()), progress, part)
+        try:
+            while todo := found.todo(part):
+                training.round(todo)
+        except KeyboardInterrupt:
+            raise interrupts.Interrupted(found.folder) from None
+        done = None
+        while done != (done := len(found.done())):  # other parts may end while the table is being written
+            found.write_table()
+        if part is None:
+            shutil.rmtree(found.folder / UNFINISHED, ignore_errors=True)
+    return found
+
+
+def sweep_or_resume(
+    task: str,
+    out: str | Path,
+    *,
+    engine: str = "auto",
+    progress: bool | None = None,
+    search: Sequence[str] = (),
+    search_with: Mapping[str, Any] | None = None,
+    prepare: bool = False,
+    **settings: Any,
+) -> Sweep:
+    """Trains a sweep, or, where `out` holds that very sweep already, what is left of it.
+
+    **Arguments:** as in `sweep`.
+
+    **Raises:** `StoreError` if the folder holds another sweep: results of different settings are never mixed.
+
+    >>> import tempfile
+    >>> small = {"trials": 4, "bins": 3, "widths": (4,), "epochs": 1}
+    >>> folder = tempfile.mkdtemp()
+    >>> [sweep_or_resume("flipflop-square", folder, **small).status()["done"] for _ in range(2)]
+    [1, 1]
+    """
+    folder = Path(out)
+    how: dict[str, Any] = {"engine": engine, "progress": progress}
+    if not (folder / SPEC).exists():
+        return sweep(task, folder, search=search, search_with=search_with, prepare=prepare, **how, **settings)
+    there, wanted = Sweep(folder).grid, Grid.over(task, search, search_with, **settings)
+    if (there.task, there.members, there.search) != (wanted.task, wanted.members, wanted.search):
+        raise errors.StoreError(
+            f"{folder} holds a sweep with other settings than these ({_differing(there, wanted)}); choose another folder, "
+            f"or remove that one."
+        )
+    return Sweep(folder) if prepare else resume_sweep(folder, **how)
+
+
+def _differing(there: Grid, wanted: Grid) -> str:
+    """The names of the settings that differ."""
+    names = dict.fromkeys([*there.axes, *wanted.axes])
+    parts = [name for name in names if there.axes.get(name) != wanted.axes.get(name)]
+    return ", ".join([*parts, *(["search"] if there.search != wanted.search else [])]) or "the task"
+
+
+@dataclasses.dataclass(frozen=True)
+class _Training:
+    """A sweep, or a part of it, that is being trained by an engine."""
+
+    sweep: Sweep
+    engine: Engine
+    tasks: TaskCache
+    progress: bool | None
+    part: Part | None
+
+    def round(self, todo: list[int]) -> None:
+        """Trains some members, with a progress bar over all of the sweep or part."""
+        members, part = self.sweep.members, self.part
+        mine = set(range(len(members))) if part is None else self.sweep.members_of(part)
+        done = mine.intersection(self.sweep.done())
+        before = sum(epochs_of(members[index]) for index in done)
+        epochs = before + sum(epochs_of(members[index]) for index in todo)
+        number = self.sweep.number(part)
+        title = f"sweep of {number}" if part is None else f"part {part.number}/{part.of}: {number}"
+        with progress_bar.epoch_bar(epochs, before, title, progress_bar.is_wanted(self.progress)) as update:
+            record = _Recorder(self.sweep, update, before, len(done), number, keeps_table=part is None)
+            self.engine.train(Work(self.sweep.grid, todo, self.tasks, record.deliver, record.tick, self.sweep.folder))
+
+
+class _Recorder:
+    """Stores members as they come and updates the progress bar. Engines call it from their threads."""
+
+    def __init__(
+        self,
+        sweep: Sweep,
+        update: Callable[[int, str], None],
+        before: int,
+        done: int,
+        number: int,
+        *,
+        keeps_table: bool,
+    ):
+        self._sweep, self._update, self._epochs = sweep, update, before
+        self._done, self._number, self._keeps_table = done, number, keeps_table
+        self._best = ""
+        self._lowest = float("inf")
+        self._lock = threading.Lock()
+        self._table_written = 0.0
+
+    def deliver(self, trained: MemberResult) -> None:
+        with self._lock:
+            _member.write(self._sweep.folder, trained)
+            MemberCheckpoints(self._sweep.folder).remove(trained.index)
+            self._done += 1
+            if trained.result["best_loss"] < self._lowest:
+                self._lowest = trained.result["best_loss"]
+                self._best = f"best {self._lowest:.4g} ({trained.config['spec']['model']})"
+            if self._keeps_table and time.monotonic() - self._table_written > TABLE_SECONDS:
+                self._sweep.write_table()
+                self._table_written = time.monotonic()
+            self._show()
+
+    def tick(self, epochs: int) -> None:
+        with self._lock:
+            self._epochs += epochs
+            self._show()
+
+    def _show(self) -> None:
+        self._update(self._epochs, f"{self._done}/{self._number} members  {self._best}")

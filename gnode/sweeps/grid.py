@@ -1,0 +1,189 @@
+"""A grid of runs: axes over anything that a run is made of, its members, and the groups that share a compilation."""
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gnode import errors
+from gnode.sweeps._search import Search
+from gnode.train.settings import Settings
+from gnode.train.spec import DEFAULTS, OPTIONS, RunSpec, read
+
+if TYPE_CHECKING:
+    from gnode.tasks import Task
+
+_LENGTHS = {"epochs": "schedule", "schedule": "epochs"}
+"""Each of them follows from the other."""
+
+
+def _values(given: Any) -> tuple[Any, ...]:
+    """Of an axis: a list, a range or an array; anything else is one value. Numbers of numpy become Python's."""
+    is_axis = isinstance(given, list | range) or (isinstance(given, np.ndarray) and given.ndim > 0)
+    many = list(given) if is_axis else [given]
+    return tuple(value.item() if isinstance(value, np.generic) else value for value in many)
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """A task and axes: settings (see `gnode.train.OPTIONS`) with all the values that each is to take.
+
+    `search` names settings that the first seed chooses (`gnode.train.search`). `tried` are settings, such as a shorter
+    schedule, of runs that only serve to choose: there is one more member for each combination with the first seed then,
+    after all others.
+
+    >>> grid = Grid.over("flipflop-variable", model=["rnn", "gnode"], lr=[1e-3, 1e-2], widths=(50, 50))
+    >>> len(grid.members), len(grid.groups)
+    (4, 2)
+    """
+
+    task: str
+    axes: dict[str, tuple[Any, ...]]
+    search: tuple[str, ...] = ()
+    tried: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def over(
+        cls, task: str, search: Sequence[str] = (), search_with: Mapping[str, Any] | None = None, **settings: Any
+    ) -> "Grid":
+        """A grid: a list is an axis, anything else (also a tuple) is one value for all members."""
+        axes = {name: _values(value) for name, value in settings.items()}
+        for name, values in axes.items():
+            errors.one_of("setting", name, OPTIONS)
+            if not values:
+                raise errors.ArgumentError(f"{name} is an empty list, but an axis needs at least one value.")
+        grid = cls(str(task), axes, tuple(search), dict(search_with or {}))
+        grid.chooser()  # says what is wrong with the search
+        return grid
+
+    @cached_property
+    def members(self) -> list[dict[str, Any]]:
+        """Every combination, with defaults filled in and without settings that a model does not have; then the tries.
+
+        Combinations that come out equal (an RNN with two sets of widths) are one member.
+        """
+        return self.counted + self.tries
+
+    @cached_property
+    def counted(self) -> list[dict[str, Any]]:
+        """The members that results can be made of: all but the tries."""
+        return self._combinations(self.axes)
+
+    @cached_property
+    def tries(self) -> list[dict[str, Any]]:
+        """The members that only choose; none without `tried`."""
+        if not self.tried:
+            return []
+        replaced = {_LENGTHS[name] for name in self.tried if name in _LENGTHS}
+        axes = {name: values for name, values in self.axes.items() if name not in replaced}
+        axes["seed"] = axes.get("seed", (DEFAULTS["seed"],))[:1]
+        return self._combinations(axes | {name: (value,) for name, value in self.tried.items()})
+
+    def _combinations(self, axes: dict[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
+        seen: dict[str, dict[str, Any]] = {}
+        for values in itertools.product(*axes.values()):
+            member = RunSpec.of(self.task, dict(zip(axes, values)), drop_unused=True).settings
+            seen.setdefault(repr(sorted(member.items())), member)
+        return list(seen.values())
+
+    def chooser(self) -> Search | None:
+        """Who decides which members are trained, in a search. One that can not be is an error."""
+        if not self.tried:
+            return Search(self.counted, self.search) if self.search else None
+        if not self.search:
+            raise errors.ArgumentError("search_with is for the tries of a search; name what is searched for, too.")
+        for name in self.tried:
+            errors.one_of("search_with", name, OPTIONS)
+            for own in (name, _LENGTHS.get(name, name)):
+                if own in (*self.search, "seed") or len(self.axes.get(own, ())) > 1:
+                    raise errors.ArgumentError(
+                        f"search_with sets {name}, but the sweep takes several values of {own}; name settings that have one "
+                        f"value for all members."
+                    )
+        counted, tries = self.counted, self.tries
+        same = next((own for own in tries if own in counted), None)
+        if same is not None:
+            raise errors.ArgumentError(
+                f"search_with changes nothing for model {same['model']}: its tries would be what they choose for; leave it "
+                f"out, or make the tries shorter."
+            )
+        return Search(counted + tries, self.search, len(counted), _differing(counted, tries))
+
+    @property
+    def groups(self) -> list["Group"]:
+        """Members of equal shapes, those with the most updates first so that none is left over at the end."""
+        found: dict[str, list[int]] = {}
+        members = self.members
+        for index, member in enumerate(members):
+            found.setdefault(shape_of(member), []).append(index)
+        groups = [Group(tuple(indices), members[indices[0]]) for indices in found.values()]
+        return sorted(groups, key=lambda group: group.settings.get("batch_size", Settings.batch_size))
+
+    def varying(self) -> list[str]:
+        """The settings that differ between members that count."""
+        members = self.counted
+        names = [name for name in OPTIONS if any(name in member for member in members)]
+        return [name for name in names if len({repr(member.get(name)) for member in members}) > 1]
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """Members (by index) whose programs are the same but for values; `settings` are those of the first one."""
+
+    members: tuple[int, ...]
+    settings: dict[str, Any]
+
+    def chunks(self, size: int) -> Iterator[tuple[int, ...]]:
+        """The members in pieces of at most `size`."""
+        for start in range(0, len(self.members), size):
+            yield self.members[start : start + size]
+
+
+def _differing(some: Sequence[dict[str, Any]], others: Sequence[dict[str, Any]]) -> set[str]:
+    """The settings whose values are others in the one than in the other members."""
+
+    def values(members: Sequence[dict[str, Any]], name: str) -> set[str]:
+        return {repr(own.get(name)) for own in members}
+
+    names = {name for own in (*some, *others) for name in own}
+    return {name for name in names if values(some, name) != values(others, name)}
+
+
+def shape_of(member: dict[str, Any]) -> str:
+    """Returns what decides a compilation: every setting that compiles (`Option.compiles`)."""
+    return repr(sorted((name, value) for name, value in member.items() if OPTIONS[name].compiles))
+
+
+def task_key(member: dict[str, Any]) -> str:
+    """What decides a member's data."""
+    return repr(sorted((name, value) for name, value in member.items() if OPTIONS[name].part == "task"))
+
+
+class TaskCache:
+    """The tasks of a grid, each made once."""
+
+    def __init__(self, task: str):
+        self.task = task
+        self._made: dict[str, "Task"] = {}
+
+    def __call__(self, member: dict[str, Any]) -> "Task":
+        key = task_key(member)
+        if key not in self._made:
+            self._made[key] = RunSpec(self.task, member).make_task()
+        return self._made[key]
+
+
+def read_axes(given: dict[str, str]) -> dict[str, Any]:
+    """Axes from the texts of the command line: values of one setting are separated by commas.
+
+    >>> read_axes({"lr": "1e-3,1e-2", "widths": "316x316"})
+    {'lr': [0.001, 0.01], 'widths': [(316, 316)]}
+    """
+    return {name: [read(name, part) for part in _parts(text)] for name, text in given.items()}
+
+
+def _parts(text: str) -> Sequence[str]:
+    return [part for part in text.split(",") if part] or [text]

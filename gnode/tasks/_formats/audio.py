@@ -1,0 +1,76 @@
+"""Sound clips: WAV files in a folder per word, in a folder or an archive."""
+
+import io
+import wave
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+
+from gnode import errors
+from gnode.tasks._formats.archives import entries
+
+FULL_SCALE = 2**15
+"""The sample that is as loud as 1."""
+
+LISTS = {"validation_list.txt": 1, "testing_list.txt": 2}
+"""Files that name the clips of the official split; all others train (0)."""
+
+
+class Clip(NamedTuple):
+    """A clip of a word: `name` is word/file, `samples` are whole numbers."""
+
+    name: str
+    word: str
+    samples: Int[np.ndarray, " samples"]
+
+
+class Recordings:
+    """The clips of some words in folders or archives, and the official split that lies beside them.
+
+    Going through it reads one clip at a time; `official_split` is known once that is done.
+    """
+
+    def __init__(self, paths: Sequence[Path], words: Sequence[str], rate: int):
+        self.paths, self.words, self.rate = list(paths), tuple(words), rate
+        self._listed: dict[str, int] = {}
+
+    def __iter__(self) -> Iterator[Clip]:
+        for path in self.paths:
+            for name, content in entries(path, self._is_wanted):
+                *folders, file = name.split("/")
+                if file in LISTS:
+                    self._listed |= {
+                        line.strip(): LISTS[file]
+                        for line in content.decode(errors="replace").splitlines()
+                        if line.strip()
+                    }
+                else:
+                    word = folders[-1]
+                    yield Clip(f"{word}/{file}", word, read_wav(content, f"{name} in {path}", self.rate))
+
+    def official_split(self, names: Sequence[str]) -> Int[np.ndarray, " clips"]:
+        """0 for training, 1 for validation, 2 for testing."""
+        return np.array([self._listed.get(name, 0) for name in names], np.int8)
+
+    def _is_wanted(self, name: str) -> bool:
+        *folders, file = name.split("/")
+        return file in LISTS or (file.endswith(".wav") and bool(folders) and folders[-1] in self.words)
+
+
+def read_wav(content: bytes, name: str, rate: int) -> Int[np.ndarray, " samples"]:
+    """The samples of a WAV file of one channel, 16 bits, at the given rate."""
+    try:
+        with wave.open(io.BytesIO(content)) as sound:
+            kind = (sound.getnchannels(), sound.getsampwidth(), sound.getframerate())
+            frames = sound.readframes(sound.getnframes())
+    except (wave.Error, EOFError) as problem:
+        raise errors.ArgumentError(f"{name} cannot be read as WAV ({problem or 'it is cut short'}).") from problem
+    if kind != (1, 2, rate):
+        raise errors.ArgumentError(
+            f"{name} has {kind[0]} channels of {8 * kind[1]} bits at {kind[2]} Hz, "
+            f"but must have one of 16 bits at {rate} Hz."
+        )
+    return np.frombuffer(frames, "<i2")

@@ -1,0 +1,35 @@
+"""Rollouts of a simulation, each a `.npy` file (time x channels), in a folder or an archive."""
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from gnode import errors
+from gnode.tasks._formats.archives import entries
+from gnode.tasks._series import Series
+
+
+def read_rollouts(paths: Sequence[Path]) -> Series:
+    """All rollouts in the order of their file names."""
+    found: dict[str, np.ndarray] = {}
+    for path in paths:
+        for name, content in entries(path, _is_rollout):
+            try:
+                values = np.load(io.BytesIO(content), allow_pickle=False)
+            except (ValueError, EOFError, OSError) as problem:
+                raise errors.ArgumentError(f"{name} in {path} cannot be read as .npy ({problem}).") from problem
+            if values.ndim != 2 or len(values) < 2:
+                raise errors.ArgumentError(
+                    f"{name} in {path} has shape {values.shape}, but a rollout is (time, channels) of two samples or more."
+                )
+            found[name] = values.astype(np.float32)
+    if not found:
+        raise errors.ArgumentError(f"{', '.join(map(str, paths))} holds no rollouts (.npy files).")
+    return Series.of([found[name] for name in sorted(found)])
+
+
+def _is_rollout(name: str) -> bool:
+    # macOS adds files of its own to archives.
+    return name.endswith(".npy") and not name.startswith("__MACOSX")

@@ -1,0 +1,126 @@
+"""Fitting noise: one trajectory of an Ornstein-Uhlenbeck process (section "Measuring Practical Expressivity", Appendix G).
+
+    tau_OU dz = lambda_OU z dt + x dt + sigma_OU dw,   x = 1
+
+Nothing about the next sample can be known beyond what the last one tells, so a network that fits the whole trajectory has
+stored it: how well it can is a measure of how much it can express.
+"""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from gnode import errors
+from gnode.tasks._trials import Task, Trials
+from gnode.types import Key, numpy_generator, plain_key
+
+
+@dataclasses.dataclass(frozen=True)
+class OrnsteinUhlenbeck:
+    """The process, the same in every channel.
+
+    | symbol      | field      | meaning                                              |
+    |-------------|------------|------------------------------------------------------|
+    | tau_OU      | `tau`      | time constant in seconds                             |
+    | lambda_OU   | `decay`    | negative: the process returns to its mean            |
+    | x           | `drive`    | constant input                                       |
+    | sigma_OU    | `noise`    | scale of the noise                                   |
+
+    >>> paper = OrnsteinUhlenbeck()
+    >>> paper.mean, paper.variance, paper.correlation_time
+    (1.0, 0.5, 1.0)
+    """
+
+    tau: float = 1.0
+    decay: float = -1.0
+    drive: float = 1.0
+    noise: float = 1.0
+
+    def __post_init__(self):
+        errors.positive("tau_ou", self.tau)
+        errors.positive("sigma_ou", self.noise)
+        if not self.decay < 0 or not math.isfinite(self.decay):
+            raise errors.ArgumentError(f"lambda_ou is {self.decay!r}, but must be negative: else nothing comes back.")
+
+    @property
+    def rate(self) -> float:
+        """-lambda / tau: how fast a deviation dies, per second."""
+        return -self.decay / self.tau
+
+    @property
+    def correlation_time(self) -> float:
+        """Seconds after which the autocorrelation is 1 / e."""
+        return 1 / self.rate
+
+    @property
+    def mean(self) -> float:
+        """-x / lambda, where the process rests without noise."""
+        return -self.drive / self.decay
+
+    @property
+    def variance(self) -> float:
+        """sigma^2 / (2 tau |lambda|), of every channel in the long run."""
+        return self.noise**2 / (-2 * self.tau * self.decay)
+
+    def sample(
+        self, bins: int, channels: int, *, dt: float, key: Key | int, start: Sequence[float] | float | None = None
+    ) -> Float[np.ndarray, "bins channels"]:
+        """The process at dt, 2 dt, ..., drawn from its exact transition: no step size, no error.
+
+            z(t + dt) = m + a (z(t) - m) + sqrt(v (1 - a^2)) xi,   a = exp(lambda dt / tau)
+
+        **Arguments:** `bins` and `channels`, how much; `dt` between samples in seconds; `key`; `start`, z at time 0, a draw
+        from the long run by default. More bins continue the same trajectory.
+        """
+        bins, channels = errors.whole("bins", bins), errors.whole("channels", channels)
+        generator = numpy_generator(key)
+        kept = math.exp(-self.rate * errors.positive("dt", dt))
+        noise = generator.standard_normal((bins + 1, channels))
+        z = self.mean + math.sqrt(self.variance) * noise[0] if start is None else _start(start, channels)
+        samples = np.empty((bins, channels))
+        for index in range(bins):
+            z = self.mean + kept * (z - self.mean) + math.sqrt(self.variance * (1 - kept**2)) * noise[index + 1]
+            samples[index] = z
+        return samples
+
+
+def _start(start: Any, channels: int) -> Float[np.ndarray, " channels"]:
+    values = np.asarray(start, float)
+    if values.shape not in ((), (1,), (channels,)) or not np.all(np.isfinite(values)):
+        raise errors.ArgumentError(f"start is {start!r}, but must be one number, or one per channel ({channels}).")
+    return np.broadcast_to(values, (channels,))
+
+
+def ou(
+    *,
+    bins: int = 100,
+    channels: int = 30,
+    dt: float = 1.0,
+    tau_ou: float = 1.0,
+    lambda_ou: float = -1.0,
+    sigma_ou: float = 1.0,
+    start: Sequence[float] | float | None = None,
+    key: Key | int = 0,
+) -> Task:
+    """Fit one trajectory of an Ornstein-Uhlenbeck process: 100 samples of 30 channels, one a second; the input is 1.
+
+    There is one trial, and it is also what the network is judged by: the "validation" loss is the training error, and its
+    minimum over epochs is the paper's measure.
+
+    **Arguments:** `bins`, how many samples (fewer are the beginning of the same trajectory); `channels`; `dt` between
+    samples; `tau_ou`, `lambda_ou`, `sigma_ou` of the process; `start`, its value at time 0, drawn by default; `key`.
+
+    >>> task = ou(bins=5)
+    >>> task.train.targets.shape, bool((task.train.targets == ou().train.targets[:, :5]).all())
+    ((1, 5, 30), True)
+    """
+    process = OrnsteinUhlenbeck(tau_ou, lambda_ou, 1.0, sigma_ou)
+    samples = process.sample(bins, channels, dt=dt, key=key, start=start)
+    trial = Trials(np.ones((1, *samples.shape), np.float32), samples[None], dt)
+    options = {"bins": bins, "channels": channels, "dt": dt, "tau_ou": tau_ou, "lambda_ou": lambda_ou}
+    options |= {"sigma_ou": sigma_ou, "start": start, "key": plain_key(key)}
+    return Task(name="ou", train=trial, validation=trial, outputs=channels, options=options)

@@ -1,0 +1,12 @@
+from gnode.train._evaluation import Evaluation as Evaluation
+from gnode.train._evaluation import evaluate as evaluate
+from gnode.train._fit import fit as fit
+from gnode.train._fit import resume as resume
+from gnode.train._horizon import HorizonError as HorizonError
+from gnode.train._horizon import error_by_horizon as error_by_horizon
+from gnode.train._run import Run as Run
+from gnode.train._run import load as load
+from gnode.train.settings import Settings as Settings
+from gnode.train.settings import growing as growing
+from gnode.train.spec import RunSpec as RunSpec
+from gnode.train.spec import train_spec as train_spec

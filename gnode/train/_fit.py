@@ -1,0 +1,184 @@
+"""Training one network."""
+
+import dataclasses
+import time
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from gnode import errors, files, interrupts, progress_bar
+from gnode.locks import locked
+from gnode.network import AbstractNetwork
+from gnode.tasks import Task
+from gnode.train import loop, run_folder
+from gnode.train._run import Run, load
+from gnode.train.checkpoint import Checkpoint, read_checkpoint
+from gnode.train.loop import Problem
+from gnode.train.settings import Settings
+from gnode.types import Key, as_key
+
+CHECKPOINT_SECONDS = 10.0
+"""The most work that a killed process loses, apart from the epoch it was in."""
+
+
+def fit(
+    net: AbstractNetwork,
+    task: Task,
+    *,
+    key: Key | int = 0,
+    out: str | Path | None = None,
+    progress: bool | None = None,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    extra_config: dict[str, Any] | None = None,
+    **settings: Any,
+) -> Run:
+    """Trains a network on a task and keeps the weights with the best validation loss.
+
+    **Arguments:**
+
+    - `net`, `task`: from `gnode.Network` or `gnode.build`, and from `gnode.tasks`.
+    - `key`: a seed or a jax key, for the order of trials.
+    - `out`: a folder for the run, which must not hold one yet. Without it nothing is written.
+    - `progress`: a progress bar; by default on a terminal only.
+    - `checkpoint_seconds`: how often a checkpoint is saved.
+    - `extra_config`: stored in `config.json`.
+    - everything else: see `gnode.train.Settings` (epochs, lr, weight_decay, batch_size, clip, penalty, schedule, ...).
+
+    **Returns:** a `Run`. A run that diverges says so in its status, and still has the best weights that it found.
+
+    >>> from gnode import Network, cells, tasks
+    >>> task = tasks.flip_flop("square", trials=20, validation=10, bins=10)
+    >>> net = Network(cells.rnn(2, 3, tau=0.01, key=0), outputs=2, key=1)
+    >>> fit(net, task, epochs=2, batch_size=10, lr=1e-2).status
+    'finished'
+    """
+    for name in settings:
+        errors.one_of("a setting of fit", name, Settings.__dataclass_fields__)
+    return fit_with(
+        net,
+        task,
+        Settings(**settings),
+        key=as_key(key),
+        out=out,
+        progress=progress,
+        checkpoint_seconds=checkpoint_seconds,
+        extra_config=extra_config,
+    )
+
+
+def fit_with(
+    net: AbstractNetwork,
+    task: Task,
+    settings: Settings,
+    *,
+    key: Key,
+    out: str | Path | None = None,
+    progress: bool | None = None,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    extra_config: dict[str, Any] | None = None,
+) -> Run:
+    """As `fit`, with the settings as one object."""
+    problem = loop.pose(net, task, settings, key)
+    if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(problem.params)):
+        raise errors.ArgumentError("the network holds weights that are not finite; draw it again.")
+    config = run_folder.config(net, task, settings, key, extra_config or {})
+    training = _Training(problem, task, None if out is None else Path(out), config, progress, checkpoint_seconds)
+    if training.folder is None:
+        return training.run(loop.begin(problem))
+    run_folder.create(training.folder, config, net)
+    with locked(training.folder):
+        return training.run(loop.begin(problem))
+
+
+def resume(
+    folder: str | Path,
+    *,
+    like: AbstractNetwork | None = None,
+    task: Task | None = None,
+    progress: bool | None = None,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+) -> Run:
+    """Goes on with a run from its last checkpoint, to the same numbers as if it had never stopped.
+
+    A run that has ended is returned as it is. `like` and `task` as in `gnode.load`.
+    """
+    found = load(folder, like=like, task=task)
+    if found.status != "interrupted":
+        return found
+    folder = Path(folder)
+    with locked(folder):
+        files.remove_leftovers(folder)
+        problem = loop.pose(found.net, found.task, found.settings, as_key(found.config["key"]))
+        begun = loop.begin(problem)
+        checkpoint = read_checkpoint(folder / run_folder.CHECKPOINT, begun.state)
+        training = _Training(problem, found.task, folder, found.config, progress, checkpoint_seconds)
+        return training.run(begun if checkpoint is None else checkpoint)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Training:
+    """A training problem, where its files go, and how it is shown."""
+
+    problem: Problem
+    task: Task
+    folder: Path | None
+    config: dict[str, Any]
+    progress: bool | None
+    checkpoint_seconds: float
+
+    def run(self, start: Checkpoint) -> Run:
+        """Trains from a checkpoint to the end."""
+        began = time.monotonic()
+        last_saved, latest = began, start
+
+        def timed(checkpoint: Checkpoint) -> Checkpoint:
+            return checkpoint._replace(seconds=start.seconds + time.monotonic() - began)
+
+        shown = progress_bar.is_wanted(self.progress)
+        title = f"training on {self.task.name}"
+        with progress_bar.epoch_bar(self.problem.settings.epochs, start.epoch, title, shown) as update:
+
+            def after_epoch(now: Checkpoint) -> None:
+                nonlocal latest, last_saved
+                latest = now
+                update(now.epoch, _losses_so_far(now))
+                if time.monotonic() - last_saved > self.checkpoint_seconds:
+                    self.save(timed(latest))
+                    last_saved = time.monotonic()
+
+            try:
+                latest = loop.train(self.problem, start, after_epoch)
+            except KeyboardInterrupt:
+                raise interrupts.Interrupted(self.folder) from None
+            finally:  # also after Ctrl-C: what was learned is kept
+                self.save(timed(latest))
+        return self.finish(timed(latest))
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Brings the folder up to date, if there is one."""
+        if self.folder is not None:
+            run_folder.save(self.folder, checkpoint, self.problem.network(checkpoint.state.best))
+
+    def finish(self, done: Checkpoint) -> Run:
+        """Judges the run and returns it."""
+        result = loop.summarise(self.problem, self.task, done)
+        if self.folder is not None:
+            run_folder.finish(self.folder, result)
+        return Run(
+            net=self.problem.network(done.state.best),
+            settings=self.problem.settings,
+            curves=done.curves,
+            folder=self.folder,
+            config=self.config,
+            _task=self.task,
+            **result,
+        )
+
+
+def _losses_so_far(now: Checkpoint) -> str:
+    """The text beside the progress bar."""
+    curves = now.curves
+    train, validation = curves["train"][-1], curves["validation"][-1]
+    return f"train {train:.4g}  validation {validation:.4g}  best {float(now.state.best_loss):.4g}"

@@ -1,0 +1,148 @@
+"""What training gives back."""
+
+import dataclasses
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Array, Float
+
+from gnode import errors, files, tasks
+from gnode.network import AbstractNetwork
+from gnode.tasks import Task, Trials
+from gnode.tasks.file_record import recorded_file
+from gnode.train import run_folder, serialisation
+from gnode.train._evaluation import Evaluation, evaluate
+from gnode.train.metrics import Curves, read_curves
+from gnode.train.settings import Settings
+from gnode.wording import plural
+
+
+@dataclasses.dataclass(repr=False)
+class Run:
+    """A trained network and how it got there.
+
+    `net` has the best validation loss of the run, `best_loss`, reached in epoch `best_epoch`. `curves` holds the training
+    loss, the validation loss and the gradient norm of every epoch. `status` is "finished", "stopped" (by `patience`),
+    "diverged" (at update `diverged_at`, else None) or "interrupted" (it can be resumed); `epochs_done` tells how far it
+    came. `test` holds the scores on the task's test trials, if it has any.
+    """
+
+    net: AbstractNetwork
+    settings: Settings
+    curves: Curves
+    best_loss: float
+    best_epoch: int
+    status: str
+    diverged_at: int | None
+    seconds: float
+    epochs_done: int
+    test: dict[str, float] | None = None
+    folder: Path | None = None
+    config: dict[str, Any] = dataclasses.field(default_factory=dict)
+    _task: Task | None = None
+
+    @cached_property
+    def task(self) -> Task:
+        """The task it was trained on; made again if it was not kept."""
+        if self._task is not None:
+            return self._task
+        stored = self.config.get("task", {})
+        if not stored.get("options"):
+            raise errors.StoreError(
+                f"the task {stored.get('name')!r} of this run was made of arrays in memory and cannot be made again; "
+                f"pass it: gnode.load(folder, task=task)."
+            )
+        name = stored["name"]
+        return tasks.make(recorded_file(name, stored["file"]) if "file" in stored else name, **stored["options"])
+
+    @property
+    def dt(self) -> float:
+        """The length of a bin in seconds."""
+        return self.task.dt
+
+    @cached_property
+    def states(self) -> Float[Array, "trials time state"]:
+        """The states that the best network visits on the validation trials."""
+        trials = self.task.validation
+        lasting = np.arange(trials.bins) < trials.lengths[:, None]
+        return self.net.run(trials.inputs, dt=np.where(lasting, trials.dt, 0.0)).states  # at rest once a trial is over
+
+    def evaluate(self, trials: Trials | None = None) -> dict[str, float]:
+        """The loss (and for classes the accuracy) of the best network on trials, by default the validation ones."""
+        return self.evaluation(trials).scores()
+
+    def evaluation(self, trials: Trials | None = None) -> Evaluation:
+        """As `evaluate`, with the loss bin by bin and the confusion matrix."""
+        return evaluate(self.net, self.task, trials)
+
+    def __repr__(self) -> str:
+        where = "" if self.folder is None else f", folder={str(self.folder)!r}"
+        return f"Run({type(self.net.cell).__name__}, {self.status}, best_loss={self.best_loss:.4g}{where})"
+
+    def summary(self) -> str:
+        """How it ended, in a sentence."""
+        epochs = len(self.curves["train"])
+        counted = plural(epochs, "epoch")
+        ended = {
+            "finished": f"finished {counted}",
+            "stopped": f"stopped early after {counted}",
+            "diverged": f"diverged at update {self.diverged_at} (epoch {epochs})",
+            "interrupted": f"was interrupted after {epochs} of {plural(self.settings.epochs, 'epoch')}",
+        }[self.status]
+        if not np.isfinite(self.best_loss):
+            remedy = "; lower the learning rate or clip the gradient" if self.status == "diverged" else ""
+            return f"The run {ended}, before any validation loss was found{remedy}."
+        best = f"best validation loss {self.best_loss:.4g} in epoch {self.best_epoch}"
+        tested = "".join(f", test {name} {value:.4g}" for name, value in (self.test or {}).items())
+        return f"The run {ended} in {self.seconds:.0f} s; {best}{tested}."
+
+
+def load(folder: str | Path, *, like: AbstractNetwork | None = None, task: Task | None = None) -> Run:
+    """A run from its folder, with the best weights it has so far.
+
+    **Arguments:** `like`, a network of the same structure, needed only if it holds classes that are not gnode's; `task`,
+    needed only for `run.task` of a run on arrays that lived in memory.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise errors.StoreError(f"{folder} is not a folder; pass the folder of a run, such as runs/square.")
+    if not (folder / run_folder.CONFIG).exists():
+        raise errors.StoreError(f"{folder} holds no run (no {run_folder.CONFIG} in it).")
+    config = files.read_json(folder / run_folder.CONFIG)
+    if not isinstance(config, dict) or "network" not in config:
+        raise errors.StoreError(
+            f"{folder / run_folder.CONFIG} is not a run's; pass the folder of a run, such as runs/square."
+        )
+    if like is not None and (other := serialisation.difference(config["network"], serialisation.describe(like))):
+        raise errors.StoreError(f"the network passed as like is not the one in {folder}: {other}.")
+    net = run_folder.load_weights(folder, serialisation.rebuild(config["network"]) if like is None else like)
+    ended = files.read_json(folder / run_folder.RESULT) if (folder / run_folder.RESULT).exists() else None
+    curves = read_curves(folder / run_folder.METRICS)
+    if ended is None:
+        validation = curves["validation"]
+        has = validation.size and np.isfinite(validation).any()
+        best = int(np.nanargmin(validation)) if has else -1
+        ended = {
+            "status": "interrupted",
+            "diverged_at": None,
+            "seconds": float("nan"),
+            "best_loss": float(validation[best]) if has else float("inf"),
+            "best_epoch": best + 1,
+        }
+    ended.setdefault("epochs_done", len(curves["train"]))  # of a run that goes on, or of an earlier version
+    return Run(
+        net=net,
+        settings=read_settings(config),
+        curves=curves,
+        folder=folder,
+        config=config,
+        _task=task,
+        **ended,
+    )
+
+
+def read_settings(config: dict[str, Any]) -> Settings:
+    """The settings in a run's configuration."""
+    return Settings(**config["settings"])

@@ -1,0 +1,276 @@
+"""Making artefacts: files, determinism, reuse, refusals, and the page. Smoke scale of the cheapest."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gnode.errors import ArgumentError, StoreError
+from gnode.expressivity import Expressivity, train_or_resume
+from gnode.expressivity._measure import Point
+from gnode.reproduce import archive, noise, page, result_files, selection
+from gnode.reproduce.artefact import SCALES, SweepPlan
+from gnode.reproduce.registry import NAMES, artefact
+from gnode.reproduce.request import Request
+from gnode.reproduce.runner import missing_data, need_data, prepare, reproduce
+from gnode.sweeps._part import Part
+from gnode.train import program, resume_sweep
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    out = tmp_path_factory.mktemp("reproduce")
+    for name in ("annulus-generalisation", "capacity", "critical-depth"):
+        reproduce(name, out)
+    return out
+
+
+def test_files(folder):
+    for name in ("capacity.json", "capacity.md", "capacity-a.png", "capacity-a.pdf", "annulus-generalisation.json"):
+        assert (folder / name).stat().st_size > 0
+    content = json.loads((folder / "annulus-generalisation.json").read_text())
+    assert content["scale"] == "smoke"
+    assert content["command"] == "gnode reproduce annulus-generalisation --scale smoke"
+    assert set(content["sweeps"]) == {"two-bit-annulus"}
+    assert [number["published"] for number in content["numbers"]] == ["0.028", "0.005", None, "0.490"]
+    assert all(number["seeds"] == 2 for number in content["numbers"])
+    assert content["checks"][0]["holds"] in (True, False)
+    timing = {"date", "seconds", "training_seconds", "trained_on"}
+    assert set(content["run"]) == timing | {"devices", "commit", "versions"}
+    assert content["run"]["training_seconds"] > 0
+    assert "| the paper's claim |" in (folder / "capacity.md").read_text()
+
+
+@pytest.mark.parametrize("name", ["annulus-generalisation", "capacity"])
+def test_twice_the_same_json_but_for_the_section_run(folder, tmp_path, name):
+    """Trained anew in another folder: every number is the same to the last bit."""
+    again = json.loads(reproduce(name, tmp_path).read_text())
+    first = json.loads((folder / f"{name}.json").read_text())
+    assert result_files.compared(again) == result_files.compared(first)
+    assert "run" in again
+    assert "run" not in result_files.compared(again)
+
+
+def test_a_sweep_is_trained_once_and_shared(folder):
+    """gate-and-residual would need more; the annulus network of the same folder is found there."""
+    sweep = folder / "sweeps" / "two-bit-annulus-smoke"
+    before = {path: path.stat().st_mtime_ns for path in sorted(sweep.rglob("weights.npz"))}
+    traces = program.traces()
+    reproduce("annulus-generalisation", folder)
+    assert program.traces() == traces
+    assert {path: path.stat().st_mtime_ns for path in sorted(sweep.rglob("weights.npz"))} == before
+
+
+def test_prepared_sweeps_are_trained_by_parts_and_found(folder, tmp_path):
+    asked = Request("annulus-generalisation", "smoke")
+    (prepared,) = prepare(asked, tmp_path)
+    assert (prepared.done(), prepared.number()) == ([], 2)
+    for part in ("1/2", "2/2"):
+        resume_sweep(prepared.folder, part=Part.read(part))
+    traces = program.traces()
+    content = json.loads(reproduce("annulus-generalisation", tmp_path).read_text())
+    assert program.traces() == traces
+    assert result_files.compared(content) == result_files.compared(
+        json.loads((folder / "annulus-generalisation.json").read_text())
+    )
+    (again,) = prepare(asked, tmp_path)  # loses nothing
+    assert again.done() == [0, 1]
+    with pytest.raises(ArgumentError, match="trains no networks, so there is nothing to prepare"):
+        prepare(Request("capacity", "smoke"), tmp_path)
+
+
+def test_another_number_of_seeds(folder, tmp_path):
+    """Kept apart from the scale's own sweep, and said in the command."""
+    path = reproduce("annulus-generalisation", tmp_path, seeds=1)
+    content = json.loads(path.read_text())
+    assert content["command"].endswith("--seeds 1")
+    assert {number["seeds"] for number in content["numbers"]} == {1}
+    assert (tmp_path / "sweeps" / "two-bit-annulus-smoke-1-seeds").is_dir()
+    first = json.loads((folder / "annulus-generalisation.json").read_text())
+    assert content["numbers"][0]["ours"] != first["numbers"][0]["ours"]
+
+
+def test_a_smaller_scale_does_not_replace_a_larger_one(folder, tmp_path):
+    content = json.loads((folder / "capacity.json").read_text()) | {"scale": "paper"}
+    (tmp_path / "capacity.json").write_text(json.dumps(content))
+    with pytest.raises(StoreError, match="holds a result at paper scale"):
+        reproduce("capacity", tmp_path)
+    archive.refuse_smaller(tmp_path / "capacity.json", "paper", [])
+
+
+def plan(name, seeds):
+    return SweepPlan(name, "flipflop-fixed", {"seed": seeds})
+
+
+def test_fewer_seeds_or_sweeps_do_not_replace_more(tmp_path):
+    path = tmp_path / "x.json"
+    there = {"scale": "reduced", "sweeps": {"a": {"seed": [0, 1]}, "b": {"seed": [0, 1]}}, "sweeps_left_out": []}
+    path.write_text(
+        json.dumps(there | {"name": "x", "command": "", "numbers": [], "checks": [], "figures": [], "run": {}})
+    )
+    for fewer in ([plan("a", [0]), plan("b", [0])], [plan("a", [0, 1])], [plan("a", [0, 1]), plan("c", [0, 1])]):
+        with pytest.raises(StoreError, match="holds a result at reduced scale"):
+            archive.refuse_smaller(path, "reduced", fewer)
+    archive.refuse_smaller(path, "paper", [plan("a", [0])])
+    archive.refuse_smaller(path, "reduced", [plan(name, [0, 1, 2]) for name in "abc"])
+    assert archive.extent(there | {"seeds": 1, "sweeps_left_out": ["c"]}) == ["reduced", "in part", "1 seed"]
+
+
+def test_what_a_larger_scale_leaves_out_may_be_there_at_a_smaller_one(folder, tmp_path):
+    walker, speech = Request("table1", "paper", ("walker2d-n32",)), "speech-n100"
+    content = json.loads((folder / "capacity.json").read_text()) | {"name": "table1", "scale": "paper"}
+    first = content | {"sweeps": {"walker2d-n32": {}}, "sweeps_left_out": walker.left_out, "checks": [claim("A", True)]}
+    (tmp_path / "table1.json").write_text(json.dumps(first))
+    assert archive.place(tmp_path, Request("table1", "reduced", (speech,))) == tmp_path / "table1-reduced.json"
+    for both in ((), ("walker2d-n32", speech)):
+        with pytest.raises(StoreError, match="holds a result at paper scale"):
+            archive.place(tmp_path, Request("table1", "reduced", both))
+    rest = content | {"scale": "reduced", "sweeps": {speech: {"task": "speech"}}, "sweeps_left_out": ["walker2d-n32"]}
+    rest |= {"checks": [claim("A", None), claim("B", False)], "command": "gnode reproduce table1 --only speech-n100"}
+    (tmp_path / "table1-reduced.json").write_text(json.dumps(rest))
+    page = page.page(tmp_path)
+    assert "1 of 24 artefacts have been run (1 at paper scale, 1 of them in part)" in page
+    assert "| | | part of the rest: reduced | 0 of 1 |" in page
+    assert "### table1: speech-n100\n\n*Run at reduced scale, not at the paper's." in page
+    assert "*In part: without the sweeps walker2d-n32-lem-euler, " in page.partition("### table1")[2]
+    assert page.count("| A |") == 1  # undecided in the second, which does not say so again
+    (state,) = (state for of, state in page.states(tmp_path) if of.name == "table1")
+    assert state.count("scale, in part, ") == 2
+    (tmp_path / "table1.json").write_text(json.dumps(first | {"sweeps_left_out": ["walker2d-n100"]}))
+    assert "### table1" not in page.page(tmp_path)  # what it had is there at paper scale now
+
+
+def test_a_complete_result_is_put_aside_for_a_larger_one_in_part(folder, tmp_path):
+    content = json.loads((folder / "capacity.json").read_text()) | {"name": "table1", "scale": "reduced"}
+    content |= {"sweeps": {"walker2d-n32": {}, "speech-n100": {}}, "figures": ["table1-a.png"]}
+    path = tmp_path / "table1.json"
+    path.write_text(json.dumps(content))
+    (tmp_path / "table1-a.png").write_bytes(b"picture")
+    archive.make_room(path, Request("table1", "paper"))  # all of it: nothing of the old one is missed
+    assert not (tmp_path / "table1-reduced.json").exists()
+    archive.make_room(path, Request("table1", "paper", ("walker2d-n32",)))
+    aside = json.loads((tmp_path / "table1-reduced.json").read_text())
+    assert aside == content | {"figures": ["table1-reduced-a.png"]}
+    assert (tmp_path / "table1-reduced-a.png").read_bytes() == b"picture"
+
+
+def test_the_smallest_scales_are_left_out_where_larger_ones_have_their_sweeps(folder, tmp_path):
+    content = json.loads((folder / "capacity.json").read_text()) | {"name": "table1", "sweeps_left_out": ["b"]}
+    for scale, sweeps in (("paper", "a"), ("reduced", "b"), ("smoke", "b")):
+        ending = "" if scale == "paper" else f"-{scale}"
+        (tmp_path / f"table1{ending}.json").write_text(
+            json.dumps(content | {"scale": scale, "sweeps": {name: {} for name in sweeps}})
+        )
+    assert [one["scale"] for one in archive.read_all(tmp_path)["table1"]] == ["paper", "reduced"]
+
+
+def test_the_committed_page_is_what_its_files_make():
+    docs = Path(__file__).parents[2] / "docs" / "results"
+    assert page.page(docs / "reproduce") == (docs / "reproduce.md").read_text()
+
+
+def claim(text, holds):
+    return {"claim": text, "holds": holds, "measured": {}}
+
+
+def test_a_file_that_is_no_result_is_a_sentence(tmp_path):
+    unknown = json.dumps({section: [] for section in archive.SECTIONS} | {"scale": "huge"})
+    for text in ("{}", "[]", '{"scale": "smoke"}', unknown):
+        (tmp_path / "capacity.json").write_text(text)
+        with pytest.raises(StoreError, match="is not a result of gnode reproduce"):
+            reproduce("capacity", tmp_path)
+        with pytest.raises(StoreError, match="is not a result of gnode reproduce"):
+            archive.read_all(tmp_path)
+
+
+def test_a_sweep_folder_with_other_settings_is_refused(tmp_path):
+    other = {"trials": 8, "bins": 6, "epochs": 1, "widths": (4,), "state": 2}
+    train_or_resume("flipflop-annulus", tmp_path / "sweeps" / "two-bit-annulus-smoke", **other)
+    with pytest.raises(StoreError, match="other settings"):
+        reproduce("annulus-generalisation", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "sentence"),
+    [
+        ("fig9", {}, "artefact is 'fig9'"),
+        ("capacity", {"scale": "huge"}, "scale of capacity is 'huge'"),
+        ("capacity", {"scale": "reduced"}, "must be one of: smoke, paper"),
+        ("fig1", {"only": ["variable-n6"]}, "fig1 needs all of its sweeps"),
+        ("capacity", {"seeds": 2}, "capacity trains no networks"),
+        ("capacity", {"only": ["variable-n6"]}, "capacity trains no networks"),
+    ],
+)
+def test_bad_input(name, options, sentence, tmp_path):
+    with pytest.raises(ArgumentError, match=sentence):
+        reproduce(name, tmp_path, **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_missing_data_are_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setenv("GNODE_DATA", str(tmp_path / "nothing"))
+    assert missing_data(find_artefact("table1")) == ["walker2d", "speech-v1"]
+    with pytest.raises(ArgumentError, match=r"table1 needs data that are not there \(walker2d, speech-v1\)"):
+        need_data(find_artefact("table1"))
+    assert not missing_data(find_artefact("fig1"))
+    states = {of.name: state for of, state in page.states(tmp_path)}
+    assert states["table1"] == "never run (needs data: walker2d, speech-v1)"
+    assert states["fig1"] == "never run"
+
+
+def test_states_and_page(folder):
+    states = {of.name: state for of, state in page.states(folder)}
+    assert set(states) == set(NAMES)
+    assert states["capacity"].startswith("smoke scale, 20")
+    page = page.page(folder)
+    assert "3 of 24 artefacts have been run" in page
+    assert "Run at smoke scale, not at the paper's" in page
+    assert f"![capacity]({folder.name}/capacity-a.png)" in page
+    assert "| fig1 | Figure 1 | never run | |" in page
+    assert "gnode reproduce capacity --scale smoke" in page
+    assert page == page.page(folder)
+
+
+def test_choice_by_seed(tmp_path):
+    grid = {"lr": [1e-3, 1e-2], "seed": [0, 1], "trials": 8, "bins": 6, "epochs": 2, "widths": (4,), "state": 2}
+    sweep = train_or_resume("flipflop-square", tmp_path / "grid", **grid)
+    losses = {(own["seed"], own["lr"]): sweep.result(i)["best_loss"] for i, own in enumerate(sweep.members)}
+    lowest = [min(losses[seed, rate] for rate in (1e-3, 1e-2)) for seed in (0, 1)]
+    assert selection.minima(sweep).tolist() == lowest
+    assert sweep.result(selection.best_of_all(sweep))["best_loss"] == min(losses.values())
+    number = selection.over_seeds("x", lowest, "0.1")
+    assert number.ours == pytest.approx(np.mean(lowest))
+    assert number.std == pytest.approx(np.std(lowest))
+    best = selection.best_setting([sweep])
+    mean = {rate: np.mean([losses[seed, rate] for seed in (0, 1)]) for rate in (1e-3, 1e-2)}
+    assert best["setting"] == {"lr": min(mean, key=mean.get)}
+
+
+def expressivity(errors):
+    """A measure made by hand: (model, N, H, tau) -> error."""
+    points = [
+        Point(model, n, h, int(h > 0), tau, 100, 1e-3, 1e-3, (error, error), (0, 1))
+        for (model, n, h, tau), error in errors.items()
+    ]
+    return Expressivity(tuple(points), 2, 10)
+
+
+def test_checks_on_the_measure_say_yes_and_no():
+    rising = expressivity({("gru", 10, 0, tau): tau / 100 for tau in (1.0, 10.0, 30.0)})
+    falling = expressivity({("gru", 10, 0, tau): 1 / tau for tau in (1.0, 10.0, 30.0)})
+    assert noise.grows_with_tau("", rising, ["gru"], state=10).holds is True
+    assert noise.grows_with_tau("", falling, ["gru"], state=10).holds is False
+    wide = {("gnode", n, h, 1.0): 1 / h for n in (10, 32) for h in (8, 64)}
+    assert noise.wider_is_better("", expressivity(wide), ["gnode"], tau=1.0).holds is True
+    assert (
+        noise.wider_is_better("", expressivity(wide | {("gnode", 32, 64, 1.0): 9.0}), ["gnode"], tau=1.0).holds is False
+    )
+    pair = {("gru", 10, 0, 1.0): 0.3, ("gnode", 10, 64, 1.0): 0.2}
+    assert noise.beats("", expressivity(pair), "gnode", "gru").holds is True
+    assert noise.beats("", expressivity(pair), "gru", "gnode").holds is False
+    assert noise.beats("", expressivity({}), "gru", "gnode").holds is None
+
+
+def test_scales_are_in_order():
+    assert list(SCALES) == ["smoke", "reduced", "paper"]
