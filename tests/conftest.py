@@ -1,16 +1,25 @@
-"""Every test runs with the shapes in the signatures checked."""
+"""Every test runs on the CPU, with the shapes in the signatures checked where beartype is installed."""
 
 import os
 
+# Whatever the machine has: float32 products of a GPU are TF32, which the tolerances here are not for (see make test-gpu).
+if os.environ.get("GNODE_TEST_GPU") != "1":
+    os.environ["JAX_PLATFORMS"] = "cpu"
 # Several tests run at a time, each on a core of its own: numpy's own threads would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Compiling is what tests wait for. Programs are small, so optimising them costs more than it saves.
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+
+import dataclasses
+import importlib.util
+import signal
 
 import jax
 import pytest
 from jaxtyping import install_import_hook
 
-with install_import_hook("gnode", "shapes_only.check"):
-    import gnode  # noqa: F401
+if importlib.util.find_spec("beartype") is not None:
+    install_import_hook("gnode", "shapes_only.check")  # stays: rooms are imported when they are first used
 
 
 @pytest.fixture
@@ -18,3 +27,47 @@ def x64():
     """float64 inside the test, as the analysis rooms use it."""
     with jax.enable_x64(True):
         yield
+
+
+@dataclasses.dataclass(frozen=True)
+class Said:
+    """What a command printed, and its exit status."""
+
+    status: int
+    out: str
+    err: str
+
+    def ok(self) -> str:
+        """What a command that must end well printed, as one line."""
+        assert self.status == 0, self.err
+        return " ".join(self.out.split())
+
+    def one_sentence(self) -> str:
+        """The sentence of a command that failed: one line on stderr, exit status 2."""
+        assert self.status == 2, (self.out, self.err)
+        assert self.err.startswith("gnode: ")
+        assert len(self.err.strip().splitlines()) == 1, self.err
+        return self.err
+
+
+@pytest.fixture
+def gnode_command(capsys, monkeypatch):
+    """Runs a `gnode` command line in this process: every test of the command line goes through it.
+
+    Only what needs a process of its own (signals, kills, what is imported) starts one.
+    """
+    handlers = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+    monkeypatch.setenv("XLA_FLAGS", os.environ.get("XLA_FLAGS", ""))  # a sweep sets its own; not for later tests
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(words, *more):
+        from gnode.cli import main
+
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main([*words.split(), *map(str, more)])
+        return Said(end.value.code or 0, *capsys.readouterr())
+
+    yield run
+    for one, handler in handlers.items():
+        signal.signal(one, handler)

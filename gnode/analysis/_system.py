@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from gnode import errors
 from gnode.cells import Cell, GatedCell
-from gnode.network import Network
+from gnode.network import AbstractNetwork, Network
 from gnode.precision import double, to_dtype
 from gnode.solve import Solver, advance
 

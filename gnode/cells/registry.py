@@ -39,8 +39,8 @@ _GATED = (*_COMMON, "hidden", "final", "activate_state", "leak")
 class CellEntry:
     """What gnode knows about a cell. Call it to draw one: `entry(inputs, state, key=0, **options)`.
 
-    - `factory`, `cell_class`: where the function that draws the cell and its class are, as "module:name". They are imported when
-      they are first used.
+    - `factory`, `cell_class`: where the function that draws the cell and its class are, as "module:name"; they are imported
+      when they are first used.
     - `label`, `colour`: of the cell in figures and tables.
     - `options`: the names in `OPTIONS` that its factory takes.
     - `summary`: one line for `gnode list`.

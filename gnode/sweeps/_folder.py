@@ -17,7 +17,7 @@ from gnode.sweeps._member_checkpoints import UNFINISHED
 from gnode.sweeps._part import Part
 from gnode.sweeps.grid import Grid
 from gnode.tasks.file_record import recorded_file
-from gnode.train import Run, run_folder
+from gnode.train import Run, load, run_folder
 from gnode.train.spec import OPTIONS, text_of
 
 SPEC, TABLE = "sweep.json", "results.csv"

@@ -5,8 +5,6 @@ import json
 import pytest
 
 import gnode
-from gnode import errors
-from gnode.cli.analyse import analyse
 
 
 @pytest.fixture(scope="module")
@@ -19,8 +17,8 @@ def runs(tmp_path_factory):
     return folder
 
 
-def test_one_run(runs):
-    analyse(runs / "first", None, starts=50, seed=0)
+def test_one_run(runs, gnode_command):
+    gnode_command("analyse --starts 50", runs / "first").ok()
     folder = runs / "first" / "analysis"
     assert (folder / "report.html").stat().st_size > 10_000
     assert (folder / "flow.png").exists()
@@ -30,8 +28,8 @@ def test_one_run(runs):
     assert [error["low"] for error in stored["errors_by_amplitude"]] == [0, 0.5, 1, 2]
 
 
-def test_several_runs_side_by_side(runs, tmp_path):
-    analyse(runs, tmp_path, starts=20, seed=0)
+def test_several_runs_side_by_side(runs, tmp_path, gnode_command):
+    gnode_command("analyse --starts 20", runs, "--out", tmp_path).ok()
     text = (tmp_path / "report.html").read_text()
     assert "first" in text
     assert "second" in text
@@ -39,15 +37,11 @@ def test_several_runs_side_by_side(runs, tmp_path):
     assert set(json.loads((tmp_path / "analysis.json").read_text())) == {"first", "second"}
 
 
-def test_bad_folders_are_one_sentence(runs, tmp_path):
-    with pytest.raises(errors.StoreError, match="is not a folder"):
-        analyse(tmp_path / "nowhere", None, starts=10, seed=0)
-    with pytest.raises(errors.StoreError, match="holds no run"):
-        analyse(tmp_path, None, starts=10, seed=0)
+def test_bad_folders_are_one_sentence(runs, tmp_path, gnode_command):
+    assert "is not a folder" in gnode_command("analyse", tmp_path / "nowhere").one_sentence()
+    assert "holds no run" in gnode_command("analyse", tmp_path).one_sentence()
     bare = tmp_path / "bare"
     bare.mkdir()
     (bare / "config.json").write_text((runs / "first" / "config.json").read_text())
-    with pytest.raises(errors.StoreError):
-        analyse(bare, None, starts=10, seed=0)
-    with pytest.raises(errors.ArgumentError, match="starts is 0"):
-        analyse(runs / "first", None, starts=0, seed=0)
+    assert "weights.npz does not exist" in gnode_command("analyse", bare).one_sentence()
+    assert "starts is 0" in gnode_command("analyse --starts 0", runs / "first").one_sentence()

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 import small_data
 
-from gnode.cli import main
-
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
@@ -17,20 +15,11 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-def said(words, capsys):
-    """What a command prints, in one line; it must end well."""
-    with pytest.raises(SystemExit) as ended:
-        main(words.split())
-    captured = capsys.readouterr()
-    assert ended.value.code == 0, captured.err
-    return " ".join(captured.out.split())
-
-
 @pytest.mark.slow
-def test_characters_and_resume(cache, tmp_path, capsys):
+def test_characters_and_resume(cache, tmp_path, gnode_command):
     mat = small_data.write_uci_mat(tmp_path / "mixoutALL_shifted.mat", *small_data.letters())
-    said(f"data add characters {mat}", capsys)
-    told = said("baseline characters --dropped 0.5 --epochs 2 --state 4 --out ncde", capsys)
+    gnode_command(f"data add characters {mat}").ok()
+    told = gnode_command("baseline characters --dropped 0.5 --epochs 2 --state 4 --out ncde").ok()
     stored = json.loads((tmp_path / "ncde" / "result.json").read_text())
     assert stored["task"]["options"]["dropped"] == 0.5
     assert np.sum(stored["confusion"]) == stored["task"]["test_trials"] == 24
@@ -38,16 +27,16 @@ def test_characters_and_resume(cache, tmp_path, capsys):
     assert "heun, 1 per bin" in told
     assert (tmp_path / "ncde" / "confusion.png").exists()
     (tmp_path / "ncde" / "result.json").unlink()
-    said("baseline --resume ncde", capsys)
+    gnode_command("baseline --resume ncde").ok()
     again = json.loads((tmp_path / "ncde" / "result.json").read_text())
     assert again["test"] == stored["test"]
     assert again["settings"] == stored["settings"]
 
 
-def test_walker2d(cache, tmp_path, capsys):
+def test_walker2d(cache, tmp_path, gnode_command):
     folder = small_data.write_rollouts(tmp_path / "walker", small_data.rollouts())
-    said(f"data add walker2d {folder}", capsys)
-    told = said("baseline walker2d --out last", capsys)
+    gnode_command(f"data add walker2d {folder}").ok()
+    told = gnode_command("baseline walker2d --out last").ok()
     carried = float(re.search(r"mean squared error of (\S+)\.", told)[1])
     assert carried == pytest.approx(1.0, abs=0.05)  # the small rollouts take steps of variance 1
     assert json.loads((tmp_path / "last" / "result.json").read_text())["test"]["loss"] == pytest.approx(
@@ -69,13 +58,8 @@ def test_walker2d(cache, tmp_path, capsys):
         ("baseline characters --resume nowhere", "give it alone"),
     ],
 )
-def test_bad_input_is_one_sentence_and_status_2(words, sentence, cache, tmp_path, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(words.split())
-    told = capsys.readouterr().err
-    assert ended.value.code == 2
-    assert sentence in told
-    assert len(told.strip().splitlines()) == 1
+def test_bad_input_is_one_sentence_and_status_2(words, sentence, cache, tmp_path, gnode_command):
+    assert sentence in gnode_command(words).one_sentence()
     assert not list(tmp_path.iterdir())
 
 
@@ -89,15 +73,10 @@ def test_bad_input_is_one_sentence_and_status_2(words, sentence, cache, tmp_path
         ("--out taken", "taken"),
     ],
 )
-def test_bad_settings_leave_nothing_behind(option, sentence, cache, tmp_path, capsys):
+def test_bad_settings_leave_nothing_behind(option, sentence, cache, tmp_path, gnode_command):
     mat = small_data.write_uci_mat(tmp_path / "mixoutALL_shifted.mat", *small_data.letters(per_letter=4))
-    said(f"data add characters {mat}", capsys)
+    gnode_command(f"data add characters {mat}").ok()
     (tmp_path / "taken").write_text("a file")
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(SystemExit) as ended:
-        main(f"baseline characters {option}".split())
-    told = capsys.readouterr().err
-    assert ended.value.code == 2
-    assert sentence in told
-    assert len(told.strip().splitlines()) == 1
+    assert sentence in gnode_command(f"baseline characters {option}").one_sentence()
     assert sorted(tmp_path.rglob("*")) == before

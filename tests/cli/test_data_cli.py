@@ -2,8 +2,6 @@
 
 import http.server
 import re
-import subprocess
-import sys
 import threading
 from functools import partial
 
@@ -12,7 +10,6 @@ import pytest
 import small_data
 
 from gnode import train
-from gnode.cli import main
 
 
 @pytest.fixture
@@ -22,37 +19,28 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-def said(words, capsys):
-    """What a command prints, in one line; it must end well."""
-    with pytest.raises(SystemExit) as ended:
-        main(words.split())
-    captured = capsys.readouterr()
-    assert ended.value.code == 0, captured.err
-    return " ".join(captured.out.split())
-
-
-def test_add_list_and_check(cache, tmp_path, capsys):
+def test_add_list_and_check(cache, tmp_path, gnode_command):
     folder = small_data.write_rollouts(tmp_path / "walker", small_data.rollouts())
-    assert "walker2d is in" in said(f"data add walker2d {folder}", capsys)
-    listed = said("data list", capsys)
+    assert "walker2d is in" in gnode_command(f"data add walker2d {folder}").ok()
+    listed = gnode_command("data list").ok()
     assert "walker2d" in listed
     assert "speech-v2 │ no" in listed
-    told = said("data check walker2d --out pictures", capsys)
+    told = gnode_command("data check walker2d --out pictures").ok()
     assert "18 inputs, 17 outputs" in told
     carried = float(re.search(r"last value carried forward: (\S+)", told)[1])
     assert carried == pytest.approx(1.0, abs=0.05)  # the small rollouts take steps of variance 1
     assert (tmp_path / "pictures" / "walker2d-trials.png").stat().st_size > 10_000
 
 
-def test_check_counts_classes_and_train(cache, tmp_path, capsys):
+def test_check_counts_classes_and_train(cache, tmp_path, gnode_command):
     mat = small_data.write_uci_mat(tmp_path / "mixoutALL_shifted.mat", *small_data.letters())
-    said(f"data add characters {mat}", capsys)
-    told = said("data check characters", capsys)
+    gnode_command(f"data add characters {mat}").ok()
+    told = gnode_command("data check characters").ok()
     assert "160 trials (112 training, 24 validation, 24 test)" in told
     assert "│ a │ 6 │" in told or "│ a │ 5 │" in told
     assert (tmp_path / "data-check" / "characters-classes.png").stat().st_size > 5_000
     short = "--model gru --state 4 --epochs 1 --dropped 0.5 --fill hold --counts yes --out run"
-    assert "best validation loss" in said(f"train characters {short}", capsys)
+    assert "best validation loss" in gnode_command(f"train characters {short}").ok()
     task = train.load("run").task
     assert (task.inputs, task.options["fill"], task.options["dropped"]) == (7, "hold", 0.5)
 
@@ -62,7 +50,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def test_get_downloads_once(cache, tmp_path, capsys):
+def test_get_downloads_once(cache, tmp_path, gnode_command):
     folder = small_data.write_rollouts(tmp_path / "site" / "walker", small_data.rollouts())
     small_data.zip_folder(folder, tmp_path / "site" / "walker.zip")
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path / "site")))
@@ -70,12 +58,9 @@ def test_get_downloads_once(cache, tmp_path, capsys):
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     try:
         command = f"data get walker2d --url http://127.0.0.1:{server.server_port}/walker.zip"
-        assert "walker2d is in" in said(command, capsys)
-        with pytest.raises(SystemExit) as ended:
-            main(command.split())
-        assert ended.value.code == 2
-        assert "--replace puts a new one" in capsys.readouterr().err
-        assert "walker2d is in" in said(f"{command} --replace", capsys)
+        assert "walker2d is in" in gnode_command(command).ok()
+        assert "--replace puts a new one" in gnode_command(command).one_sentence()
+        assert "walker2d is in" in gnode_command(f"{command} --replace").ok()
     finally:
         server.shutdown()
         server.server_close()
@@ -95,20 +80,15 @@ def test_get_downloads_once(cache, tmp_path, capsys):
         ("train gap.csv --dt 0.1 --validation 0.5", "a missing value (NaN) needs a fill: hold, linear or natural"),
     ],
 )
-def test_bad_input_to_data_is_one_sentence_and_status_2(words, sentence, cache, tmp_path, capsys):
+def test_bad_input_to_data_is_one_sentence_and_status_2(words, sentence, cache, tmp_path, gnode_command):
     (tmp_path / "mine.csv").write_text("trial,label,x\n1,a,1\n2,b,x1\n")
     (tmp_path / "gap.csv").write_text("trial,label,x,y\n1,a,1,1\n2,b,,1\n")
-    with pytest.raises(SystemExit) as ended:
-        main(words.split())
-    told = capsys.readouterr().err
-    assert ended.value.code == 2
-    assert sentence in told
-    assert len(told.strip().splitlines()) == 1
+    assert sentence in gnode_command(words).one_sentence()
     assert not cache.exists() or not list(cache.iterdir())
 
 
-def test_from_a_csv_file_to_a_trained_network(cache, tmp_path):
-    """In processes of their own: what docs/data.md tells a reader to do, in short."""
+def test_from_a_csv_file_to_a_trained_network(cache, tmp_path, gnode_command):
+    """What docs/data.md tells a reader to do, in short."""
     rng = np.random.default_rng(0)
     lines = ["trial,time,x,y"]
     for trial in range(30):
@@ -119,10 +99,7 @@ def test_from_a_csv_file_to_a_trained_network(cache, tmp_path):
     (tmp_path / "mine.csv").write_text("\n".join(lines))
     options = "--target-columns y --dt 0.1 --fill hold --standardise yes --test 0.1 --model gnode --state 2 --widths 8"
     command = f"train mine.csv {options} --epochs 2 --out run"
-    done = subprocess.run(
-        [sys.executable, "-m", "gnode", *command.split()], capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
+    assert "best validation loss" in gnode_command(command).ok()
     run = train.load(tmp_path / "run")
     assert run.task.inputs == 1
     assert len(run.task.test) == 3

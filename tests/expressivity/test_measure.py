@@ -5,7 +5,8 @@ import pytest
 
 from gnode import Sweep, build, expressivity
 from gnode.errors import ArgumentError, StoreError
-from gnode.expressivity import Expressivity, LongestFit, longest_fit, longest_fit_of, measure, train_or_resume
+from gnode.expressivity import Expressivity, LongestFit, longest_fit, longest_fit_of, measure
+from gnode.sweeps import sweep_or_resume
 
 SMALL = {"state": [2, 4], "hidden": [6], "tau": [1.0, 10.0], "seeds": 2, "bins": 6, "epochs": 8, "channels": 3}
 SMALL |= {"lr": [1e-3, 1e-2], "weight_decay": [1e-3]}
@@ -64,7 +65,7 @@ def test_more_tau_is_a_harder_task(measured):
 
 def test_a_sweep_of_another_task_is_refused(tmp_path):
     settings = {"trials": 8, "bins": 6, "epochs": 1, "widths": (4,), "state": 2}
-    sweep = train_or_resume("flipflop-square", tmp_path / "grid", **settings)
+    sweep = sweep_or_resume("flipflop-square", tmp_path / "grid", **settings)
     with pytest.raises(ArgumentError, match="measure is of the task 'ou'"):
         Expressivity.of(sweep)
 

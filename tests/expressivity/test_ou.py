@@ -5,7 +5,8 @@ import pytest
 
 from gnode import tasks
 from gnode.errors import ArgumentError
-from gnode.expressivity import OrnsteinUhlenbeck, along_path, solve_ou
+from gnode.expressivity import along_path, solve_ou
+from gnode.tasks import OrnsteinUhlenbeck
 
 OTHER = OrnsteinUhlenbeck(tau=2.0, decay=-1.5, drive=0.7, noise=1.3)
 

@@ -8,8 +8,7 @@ import pytest
 
 from gnode import cells
 from gnode.errors import ArgumentError
-from gnode.init import INITIALISERS, Initialiser
-from gnode.init import initialiser
+from gnode.init import INITIALISERS, Initialiser, initialiser
 from gnode.theory import critical_sigma_w
 
 OUT, IN = 900, 600

@@ -8,7 +8,7 @@ from gnode.reproduce.artefact import SCALES
 from gnode.reproduce.artefacts import table1, table_characters, table_fixed_points
 from gnode.reproduce.result_files import plan_of
 from gnode.reproduce.scale_differences import smaller_than_paper
-from gnode.train import Grid
+from gnode.sweeps import Grid
 
 ARTEFACTS = registry.all_artefacts()
 

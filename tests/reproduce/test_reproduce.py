@@ -7,22 +7,21 @@ import numpy as np
 import pytest
 
 from gnode.errors import ArgumentError, StoreError
-from gnode.expressivity import Expressivity, train_or_resume
-from gnode.expressivity._measure import Point
+from gnode.expressivity import Expressivity, Point
 from gnode.reproduce import archive, noise, page, result_files, selection
 from gnode.reproduce.artefact import SCALES, SweepPlan
-from gnode.reproduce.registry import NAMES, artefact
+from gnode.reproduce.registry import NAMES, find_artefact
 from gnode.reproduce.request import Request
-from gnode.reproduce.runner import missing_data, need_data, prepare, reproduce
-from gnode.sweeps._part import Part
-from gnode.train import program, resume_sweep
+from gnode.reproduce.runner import missing_data, need_data, prepare_artefact, run_artefact
+from gnode.sweeps import Part, resume_sweep, sweep_or_resume
+from gnode.train import program
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     out = tmp_path_factory.mktemp("reproduce")
     for name in ("annulus-generalisation", "capacity", "critical-depth"):
-        reproduce(name, out)
+        run_artefact(Request(name), out)
     return out
 
 
@@ -45,7 +44,7 @@ def test_files(folder):
 @pytest.mark.parametrize("name", ["annulus-generalisation", "capacity"])
 def test_twice_the_same_json_but_for_the_section_run(folder, tmp_path, name):
     """Trained anew in another folder: every number is the same to the last bit."""
-    again = json.loads(reproduce(name, tmp_path).read_text())
+    again = json.loads(run_artefact(Request(name), tmp_path).read_text())
     first = json.loads((folder / f"{name}.json").read_text())
     assert result_files.compared(again) == result_files.compared(first)
     assert "run" in again
@@ -57,32 +56,32 @@ def test_a_sweep_is_trained_once_and_shared(folder):
     sweep = folder / "sweeps" / "two-bit-annulus-smoke"
     before = {path: path.stat().st_mtime_ns for path in sorted(sweep.rglob("weights.npz"))}
     traces = program.traces()
-    reproduce("annulus-generalisation", folder)
+    run_artefact(Request("annulus-generalisation"), folder)
     assert program.traces() == traces
     assert {path: path.stat().st_mtime_ns for path in sorted(sweep.rglob("weights.npz"))} == before
 
 
 def test_prepared_sweeps_are_trained_by_parts_and_found(folder, tmp_path):
     asked = Request("annulus-generalisation", "smoke")
-    (prepared,) = prepare(asked, tmp_path)
+    (prepared,) = prepare_artefact(asked, tmp_path)
     assert (prepared.done(), prepared.number()) == ([], 2)
     for part in ("1/2", "2/2"):
         resume_sweep(prepared.folder, part=Part.read(part))
     traces = program.traces()
-    content = json.loads(reproduce("annulus-generalisation", tmp_path).read_text())
+    content = json.loads(run_artefact(Request("annulus-generalisation"), tmp_path).read_text())
     assert program.traces() == traces
     assert result_files.compared(content) == result_files.compared(
         json.loads((folder / "annulus-generalisation.json").read_text())
     )
-    (again,) = prepare(asked, tmp_path)  # loses nothing
+    (again,) = prepare_artefact(asked, tmp_path)  # loses nothing
     assert again.done() == [0, 1]
     with pytest.raises(ArgumentError, match="trains no networks, so there is nothing to prepare"):
-        prepare(Request("capacity", "smoke"), tmp_path)
+        prepare_artefact(Request("capacity", "smoke"), tmp_path)
 
 
 def test_another_number_of_seeds(folder, tmp_path):
     """Kept apart from the scale's own sweep, and said in the command."""
-    path = reproduce("annulus-generalisation", tmp_path, seeds=1)
+    path = run_artefact(Request("annulus-generalisation", seeds=1), tmp_path)
     content = json.loads(path.read_text())
     assert content["command"].endswith("--seeds 1")
     assert {number["seeds"] for number in content["numbers"]} == {1}
@@ -95,7 +94,7 @@ def test_a_smaller_scale_does_not_replace_a_larger_one(folder, tmp_path):
     content = json.loads((folder / "capacity.json").read_text()) | {"scale": "paper"}
     (tmp_path / "capacity.json").write_text(json.dumps(content))
     with pytest.raises(StoreError, match="holds a result at paper scale"):
-        reproduce("capacity", tmp_path)
+        run_artefact(Request("capacity"), tmp_path)
     archive.refuse_smaller(tmp_path / "capacity.json", "paper", [])
 
 
@@ -129,7 +128,7 @@ def test_what_a_larger_scale_leaves_out_may_be_there_at_a_smaller_one(folder, tm
     rest = content | {"scale": "reduced", "sweeps": {speech: {"task": "speech"}}, "sweeps_left_out": ["walker2d-n32"]}
     rest |= {"checks": [claim("A", None), claim("B", False)], "command": "gnode reproduce table1 --only speech-n100"}
     (tmp_path / "table1-reduced.json").write_text(json.dumps(rest))
-    page = page.page(tmp_path)
+    made = page.results_page(tmp_path)
     assert "1 of 24 artefacts have been run (1 at paper scale, 1 of them in part)" in page
     assert "| | | part of the rest: reduced | 0 of 1 |" in page
     assert "### table1: speech-n100\n\n*Run at reduced scale, not at the paper's." in page
@@ -179,16 +178,16 @@ def test_a_file_that_is_no_result_is_a_sentence(tmp_path):
     for text in ("{}", "[]", '{"scale": "smoke"}', unknown):
         (tmp_path / "capacity.json").write_text(text)
         with pytest.raises(StoreError, match="is not a result of gnode reproduce"):
-            reproduce("capacity", tmp_path)
+            run_artefact(Request("capacity"), tmp_path)
         with pytest.raises(StoreError, match="is not a result of gnode reproduce"):
             archive.read_all(tmp_path)
 
 
 def test_a_sweep_folder_with_other_settings_is_refused(tmp_path):
     other = {"trials": 8, "bins": 6, "epochs": 1, "widths": (4,), "state": 2}
-    train_or_resume("flipflop-annulus", tmp_path / "sweeps" / "two-bit-annulus-smoke", **other)
+    sweep_or_resume("flipflop-annulus", tmp_path / "sweeps" / "two-bit-annulus-smoke", **other)
     with pytest.raises(StoreError, match="other settings"):
-        reproduce("annulus-generalisation", tmp_path)
+        run_artefact(Request("annulus-generalisation"), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +203,7 @@ def test_a_sweep_folder_with_other_settings_is_refused(tmp_path):
 )
 def test_bad_input(name, options, sentence, tmp_path):
     with pytest.raises(ArgumentError, match=sentence):
-        reproduce(name, tmp_path, **options)
+        run_artefact(Request(name, **options), tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -234,7 +233,7 @@ def test_states_and_page(folder):
 
 def test_choice_by_seed(tmp_path):
     grid = {"lr": [1e-3, 1e-2], "seed": [0, 1], "trials": 8, "bins": 6, "epochs": 2, "widths": (4,), "state": 2}
-    sweep = train_or_resume("flipflop-square", tmp_path / "grid", **grid)
+    sweep = sweep_or_resume("flipflop-square", tmp_path / "grid", **grid)
     losses = {(own["seed"], own["lr"]): sweep.result(i)["best_loss"] for i, own in enumerate(sweep.members)}
     lowest = [min(losses[seed, rate] for rate in (1e-3, 1e-2)) for seed in (0, 1)]
     assert selection.minima(sweep).tolist() == lowest

@@ -7,7 +7,6 @@ import pytest
 from gnode.errors import ArgumentError
 from gnode.reproduce.artefact import Trained
 from gnode.reproduce.artefacts import pca_l2, table1, table_characters, table_critical, table_critical_speech, table_tau
-from gnode.reproduce.registry import find_artefact
 from gnode.reproduce.request import Request
 from gnode.tasks.datasets.speech import STEP
 

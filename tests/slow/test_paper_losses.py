@@ -2,7 +2,7 @@
 
 import pytest
 
-from gnode.train import fit, spec
+from gnode.train import RunSpec, train_spec
 
 
 @pytest.mark.slow
@@ -10,6 +10,5 @@ def test_fixed_amplitude_two_bits_in_two_dimensions_below_1e_4():
     """lr 1e-3, decay 1e-3, batches of 10, two hidden layers of 316: of the paper's grid, in 100 of its 200 epochs."""
     given = {"bits": 2, "initial": "affine", "state": 2, "widths": (316, 316)}
     given |= {"lr": 1e-3, "weight_decay": 1e-3, "batch_size": 10, "epochs": 100}
-    settings = spec.with_defaults("flipflop-fixed", given)
-    net, task, fit_settings, key = spec.realise(settings, spec.make_task("flipflop-fixed", settings))
-    assert fit(net, task, key=key, **vars(fit_settings)).best_loss < 1e-4
+    run = train_spec(RunSpec.of("flipflop-fixed", given))
+    assert run.best_loss < 1e-4

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from gnode import errors, sweep, use_cores
-from gnode.solve import Solver, available_cores
-from gnode.solve._cores import check_cores, split_over
+from gnode.devices import available_cores, check_cores, cores_in_use
+from gnode.solve import Solver
 
 TWO_CORES = """
 import gnode
@@ -45,7 +45,7 @@ def test_two_cores_compute_what_one_does():
 def test_cores_that_jax_was_not_given_are_refused_in_training_and_not_needed_after_it():
     with pytest.raises(errors.ArgumentError, match=r"call gnode.use_cores\(64\) first"):
         check_cores(64)
-    assert split_over(64) == 1
+    assert cores_in_use(64) == 1
     with pytest.raises(errors.ArgumentError, match="before any array is made"):
         use_cores(64)
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gnode import build, errors, fit, load, tasks
-from gnode.train import error_by_horizon, evaluate, spec, sweep
+from gnode.sweeps import sweep
+from gnode.train import RunSpec, error_by_horizon, evaluate
 from gnode.train.loss import losses, to_device
 
 RNG = np.random.default_rng(0)
@@ -123,11 +124,11 @@ def test_horizon_says_what_it_needs():
 
 
 def test_a_task_brings_its_growing_schedule_unless_epochs_are_given():
-    walker = spec.with_defaults("walker2d", {})
+    walker = RunSpec.of("walker2d", {}).settings
     assert walker["epochs"] == 700
     assert walker["schedule"][0] == (14, 100)
     assert walker["schedule"][-1] == (84, 200)
-    assert spec.with_defaults("characters", {})["epochs"] == 1300
-    assert "schedule" not in spec.with_defaults("walker2d", {"epochs": 5})
-    own = spec.with_defaults("walker2d", {"schedule": ((10, 2), (84, 3))})
+    assert RunSpec.of("characters", {}).settings["epochs"] == 1300
+    assert "schedule" not in RunSpec.of("walker2d", {"epochs": 5}).settings
+    own = RunSpec.of("walker2d", {"schedule": ((10, 2), (84, 3))}).settings
     assert own["epochs"] == 5

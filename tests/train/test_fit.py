@@ -17,7 +17,8 @@ from small import small_net, small_task
 import gnode
 from gnode import fit, interrupts, load, resume
 from gnode.errors import ArgumentError, GnodeError, StoreError
-from gnode.train import Settings, Sweep, loop, run_folder
+from gnode.sweeps import Sweep
+from gnode.train import Settings, loop, run_folder
 from gnode.types import as_key
 
 QUICK = {"epochs": 6, "lr": 1e-2, "batch_size": 8}
@@ -66,8 +67,8 @@ def test_divergence_after_good_epochs_keeps_what_was_good():
     problem = loop.pose(small_net("node"), task, Settings(**QUICK | {"epochs": 9}), as_key(0))
     done = loop.begin(problem)
     for _ in range(4):
-        done = loop._next_epoch(problem, done)
-    wild = dataclasses.replace(problem, hyper=problem.hyper._replace(lr=np.float32(1e8)))
+        done = loop.next_epoch(problem, done)
+    wild = dataclasses.replace(problem, hyper=problem.hyper | {"lr": np.float32(1e8)})
     after = loop.train(wild, done)
     assert int(after.state.diverged_at) > 12  # four epochs of three updates
     assert after.epoch < 9
@@ -103,7 +104,7 @@ def test_interrupted_and_resumed_is_as_if_never_stopped(tmp_path):
 
     def save_then_stop(*args):
         original(*args)
-        calls.append(args[4])
+        calls.append(args[1].epoch)
         if len(calls) == 5:
             raise KeyboardInterrupt
 
@@ -262,7 +263,7 @@ def test_a_run_interrupted_before_its_first_epoch_begins_there(tmp_path, monkeyp
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "_next_epoch", interrupted)
+        patch.setattr(loop, "next_epoch", interrupted)
         with pytest.raises(KeyboardInterrupt):
             fit(small_net(), small_task(), out=tmp_path / "run", **QUICK)
     assert load(tmp_path / "run").epochs_done == 0
@@ -310,7 +311,7 @@ def test_states_rest_once_a_trial_is_over():
 
 def test_two_processes_on_one_folder(tmp_path):
     pytest.importorskip("fcntl")
-    from gnode.sweeps._lock import locked
+    from gnode.locks import locked
 
     with (
         locked(tmp_path),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gnode import errors
+from gnode import errors, options
 from gnode.train import spec
 
 VALUES = {
@@ -18,19 +18,19 @@ VALUES = {
 
 @pytest.mark.parametrize("name", VALUES)
 def test_what_is_written_is_read_again(name):
-    text = spec.write(name, VALUES[name])
+    text = spec.text_of(name, VALUES[name])
     assert isinstance(text, str)
     assert spec.read(name, text) == VALUES[name]
 
 
 def test_every_setting_that_is_read_as_several_parts_is_tried_above():
-    parts = (spec._widths, spec._numbers, spec._names, spec._schedule)
+    parts = (options.widths, options.numbers, options.words, options.stages)
     assert {name for name, option in spec.OPTIONS.items() if option.read in parts} <= {*VALUES, "readout_widths"}
 
 
 def test_numbers_and_words_are_written_as_they_are():
-    assert spec.write("lr", 1e-3) == 1e-3
-    assert spec.write("model", "gru") == "gru"
+    assert spec.text_of("lr", 1e-3) == 1e-3
+    assert spec.text_of("model", "gru") == "gru"
 
 
 def test_commas_are_widths_or_several_values():

@@ -12,13 +12,12 @@ import jax
 import numpy as np
 import pytest
 
-from gnode import Sweep, fit, resume_sweep, sweep
+from gnode import Sweep, resume_sweep, sweep
 from gnode.errors import ArgumentError, GnodeError, StoreError
-from gnode.sweeps import _member_checkpoints
-from gnode.sweeps._run import plan
+from gnode.sweeps import Grid, _member_checkpoints, sweep_cost
 from gnode.sweeps.engines import one_program
 from gnode.sweeps.grid import read_axes
-from gnode.train import Grid, program, spec
+from gnode.train import RunSpec, program, train_spec
 
 TASK = "flipflop-square"
 SMALL = {"trials": 24, "bins": 12, "epochs": 5, "widths": (8,), "state": 2}
@@ -29,9 +28,8 @@ def table_of(folder):
 
 
 def alone(settings):
-    """The same run by `fit`."""
-    net, task, fit_settings, key = spec.realise(settings, spec.make_task(TASK, settings))
-    return fit(net, task, key=key, **vars(fit_settings))
+    """The same run as `gnode train` makes it."""
+    return train_spec(RunSpec(TASK, settings))
 
 
 def same_weights(a, b):
@@ -59,7 +57,7 @@ def test_what_compiles_and_what_does_not():
     grid = Grid.over("flipflop-variable", model="gnode", **values)
     assert len(grid.members) == 27
     assert [len(group.members) for group in grid.groups] == [9, 9, 9]
-    assert plan(grid)["compilations"] == 3
+    assert sweep_cost(grid).compilations == 3
     more = Grid.over(
         "flipflop-variable",
         model="gnode",
@@ -69,7 +67,7 @@ def test_what_compiles_and_what_does_not():
         clip=[1.0],
     )
     assert len(more.groups) == 1
-    assert plan(Grid.over("flipflop-variable", epochs=4, schedule=((50, 2), (100, 2))))["compilations"] == 2
+    assert sweep_cost(Grid.over("flipflop-variable", epochs=4, schedule=((50, 2), (100, 2)))).compilations == 2
 
 
 @pytest.mark.slow
@@ -153,7 +151,7 @@ def test_patience_is_each_members_own(engine, tmp_path):
 def test_a_group_too_big_for_memory_is_cut_into_equal_pieces(tmp_path, monkeypatch):
     axes = {"lr": [1e-3, 2e-3, 3e-3, 4e-3, 5e-3], "batch_size": 8}
     whole = sweep(TASK, tmp_path / "whole", engine="one_program", **axes, **SMALL)
-    monkeypatch.setattr(one_program, "chunk_size", lambda group, task, members: 2)
+    monkeypatch.setattr(one_program.OneProgram, "members_at_once", lambda self, group, task, members: 2)
     before = program.traces()
     cut = sweep(TASK, tmp_path / "cut", engine="one_program", **axes, **SMALL)
     assert program.traces() - before == 1  # the last piece is filled up to the same shape
@@ -166,8 +164,8 @@ class Epochs:
 
     def __init__(self, monkeypatch):
         self.left, self.trained = 10**9, 0
-        monkeypatch.setattr(unfinished, "SECONDS", 0.0)  # each of them is saved
-        monkeypatch.setattr(unfinished, "SHARE", 1e9)
+        monkeypatch.setattr(_member_checkpoints, "SECONDS", 0.0)  # each of them is saved
+        monkeypatch.setattr(_member_checkpoints, "SHARE", 1e9)
         for module, name in ((program, "run_epoch_compiled"), (one_program, "_run_group_epoch")):
             monkeypatch.setattr(module, name, self._counted(getattr(module, name)))
 
@@ -245,7 +243,7 @@ def test_axes_of_numpy_and_ranges():
 def test_saving_takes_a_small_share_of_the_time(monkeypatch):
     now = 0.0
     monkeypatch.setattr(_member_checkpoints.time, "monotonic", lambda: now)
-    pace = _member_checkpoints.Pace()
+    pace = _member_checkpoints.SavePace()
     assert not pace.is_due()
     now = 30.0
     assert pace.is_due()
@@ -316,9 +314,9 @@ sweep({TASK!r}, {str(tmp_path / "odd")!r}, engine="one_program", lr=[1e-3, 2e-3,
 
 def test_two_processes_on_one_folder_are_refused(grid_folder):
     pytest.importorskip("fcntl")
-    from gnode.sweeps._lock import locked
+    from gnode.sweeps._lock import sweep_locked
 
-    with locked(grid_folder), pytest.raises(StoreError, match=f"in use by process {os.getpid()}"):
+    with sweep_locked(grid_folder), pytest.raises(StoreError, match=f"in use by process {os.getpid()}"):
         resume_sweep(grid_folder)
 
 

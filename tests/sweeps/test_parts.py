@@ -8,14 +8,12 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from typer.testing import CliRunner
 
 from gnode import Sweep, resume_sweep, sweep
-from gnode.cli import make_app
 from gnode.errors import ArgumentError, StoreError
-from gnode.sweeps._lock import locked
+from gnode.sweeps import Grid, Part
+from gnode.sweeps._lock import sweep_locked
 from gnode.sweeps._search import Search
-from gnode.train import Grid, Part
 
 TASK = "flipflop-square"
 SMALL = {"trials": 20, "bins": 10, "epochs": 3, "state": 2}
@@ -90,8 +88,8 @@ def test_locks(tmp_path, monkeypatch):
     pytest.importorskip("fcntl")
     monkeypatch.setattr(lock, "PATIENCE", 0.1)
     folder = sweep(TASK, tmp_path / "parts", prepare=True, **AXES, **SMALL).folder
-    with locked(folder, Part(1, 2)):
-        with locked(folder, Part(2, 2)):
+    with sweep_locked(folder, Part(1, 2)):
+        with sweep_locked(folder, Part(2, 2)):
             pass
         with pytest.raises(StoreError, match=rf"part 1 of .* is in use by process {os.getpid()}"):
             resume_sweep(folder, part=Part(1, 2))
@@ -99,11 +97,11 @@ def test_locks(tmp_path, monkeypatch):
             resume_sweep(folder)
         with pytest.raises(StoreError, match="2 in all; divide it in the same way"):  # thirds would overlap with halves
             resume_sweep(folder, part=Part(3, 3))
-    with locked(folder), pytest.raises(StoreError, match="in use by process"):
+    with sweep_locked(folder), pytest.raises(StoreError, match="in use by process"):
         resume_sweep(folder, part=Part(1, 2))
-    with locked(folder, Part(3, 3)):  # when all halves have ended
+    with sweep_locked(folder, Part(3, 3)):  # when all halves have ended
         pass
-    with locked(folder):
+    with sweep_locked(folder):
         assert [path.name for path in folder.glob(".lock*")] == [".lock"]
 
 
@@ -114,7 +112,7 @@ def test_many_parts_may_begin_at_the_same_moment(tmp_path):
 
     def hold(number):
         together.wait()
-        with locked(tmp_path / "sweep", Part(number, 12)):
+        with sweep_locked(tmp_path / "sweep", Part(number, 12)):
             together.wait(timeout=20)  # all of them hold theirs
         return number
 
@@ -130,27 +128,23 @@ def test_a_file_system_without_locks_is_used_with_a_warning(tmp_path, monkeypatc
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     went_on = False
-    with pytest.warns(UserWarning, match="can not be locked") as said, locked(tmp_path):
+    with pytest.warns(UserWarning, match="cannot be locked") as said, sweep_locked(tmp_path):
         went_on = True
     assert went_on, "the folder was not used"
     assert len(said) == 1
 
 
-def test_on_the_command_line(tmp_path):
-    folder = str(tmp_path / "grid")
-    run, app = CliRunner(), make_app()
-    axes = ["--model", "rnn", "--lr", "1e-3,1e-2", "--weight-decay", "1e-3,1e-2", "--seed", "0,1", "--state", "2"]
-    small = ["--trials", "20", "--bins", "10", "--epochs", "2"]
-    made = run.invoke(app, ["sweep", TASK, *axes, *small, "--search", "lr,weight-decay", "--prepare", "--out", folder])
-    assert "0 of 5 members done" in made.output.replace("\n", "")
+def test_on_the_command_line(gnode_command, tmp_path):
+    folder = tmp_path / "grid"
+    axes = "--model rnn --lr 1e-3,1e-2 --weight-decay 1e-3,1e-2 --seed 0,1 --state 2 --trials 20 --bins 10 --epochs 2"
+    made = gnode_command(f"sweep run {TASK} {axes} --search lr,weight-decay --prepare --out", folder)
+    assert "0 of 5 members done" in made.ok()
     assert Sweep(folder).search.over == ("lr", "weight_decay")
-    nothing = run.invoke(app, ["sweep", "--resume", folder, "--part", "1/3"])
-    assert "has no members" in nothing.output
-    whole = run.invoke(app, ["sweep", "--resume", folder, "--part", "2/3", "--no-progress"])
-    assert "5 of 5 members done" in whole.output.replace("\n", "")
-    for wrong in (["--resume", folder, "--prepare"], ["--resume", folder, "--dry-run"], ["--part", "1/2"]):
-        with pytest.raises(ArgumentError, match="--part"):
-            run.invoke(app, ["sweep", *wrong], catch_exceptions=False, standalone_mode=False)
+    assert "has no members" in gnode_command("sweep resume", folder, "--part", "1/3").ok()
+    assert "5 of 5 members done" in gnode_command("sweep resume", folder, "--part", "2/3", "--no-progress").ok()
+    for wrong in ("--prepare", "--dry-run", "--lr 1e-3"):
+        assert f"has no option {wrong.split()[0]}" in gnode_command(f"sweep resume {folder} {wrong}").one_sentence()
+    assert "has no option --part" in gnode_command(f"sweep run {TASK} --part 1/2").one_sentence()
 
 
 @pytest.mark.parametrize("text", ["3", "a/b", "0/4", "5/4", "1/0", "1/2/3", ""])

@@ -6,12 +6,11 @@ import pytest
 from gnode import Sweep, resume_sweep, sweep
 from gnode.errors import ArgumentError, StoreError
 from gnode.expressivity import measure
-from gnode.sweeps import _member
-from gnode.sweeps._run import check, plan
+from gnode.sweeps import Grid, Part, _member, sweep_cost, sweep_or_resume
+from gnode.sweeps._cost import check_grid
 from gnode.sweeps._search import Search
-from gnode.sweeps._sweep_once import train_or_resume
 from gnode.sweeps.grid import TaskCache
-from gnode.train import Grid, Part, Settings
+from gnode.train import Settings
 
 AXES = {"model": ["rnn", "mgru"], "lr": [1e-4, 1e-2], "weight_decay": [1e-3, 1e-1], "seed": [3, 5, 7]}
 SMALL = {"trials": 20, "bins": 10, "epochs": 3, "state": 2}
@@ -106,15 +105,15 @@ def test_as_one_program(searched, tmp_path):
 def test_what_it_costs_and_bad_input(searched):
     grid = Grid.over("flipflop-square", **AXES, **SMALL)
     searching = Grid.over("flipflop-square", OVER, **AXES, **SMALL)
-    assert plan(searching)["members"] == 12
-    assert plan(grid)["members"] == 24
-    assert plan(searching)["compilations"] == plan(grid)["compilations"]  # on a CPU, one network at a time
+    assert sweep_cost(searching).members == 12
+    assert sweep_cost(grid).members == 24
+    assert sweep_cost(searching).compilations == sweep_cost(grid).compilations  # on a CPU, one network at a time
     with pytest.raises(ArgumentError, match="'learning'"):
         Grid.over("flipflop-square", ("learning",), **AXES, **SMALL)
     with pytest.raises(ArgumentError, match="'seed'"):
         Grid.over("flipflop-square", ("seed",), **AXES, **SMALL)
     with pytest.raises(StoreError, match="other settings"):  # the same grid, but not as a search
-        train_or_resume("flipflop-square", searched.folder, **AXES, **SMALL)
+        sweep_or_resume("flipflop-square", searched.folder, **AXES, **SMALL)
 
 
 def test_the_measure_by_a_search(tmp_path):
@@ -163,7 +162,7 @@ def test_short_tries_in_parts_and_on_an_accelerator_choose_the_same(tmp_path):
 
 
 def test_what_short_tries_cost_and_bad_input(tmp_path):
-    cost = plan(Grid.over("flipflop-square", OVER, {"epochs": 1}, **AXES, **SMALL))
+    cost = sweep_cost(Grid.over("flipflop-square", OVER, {"epochs": 1}, **AXES, **SMALL))
     updates = -(-SMALL["trials"] // Settings.batch_size)
     assert (cost["members"], cost["updates"]) == (8 + 6, (8 * 1 + 6 * 3) * updates)
     for wrong, says in (
@@ -205,7 +204,7 @@ def test_a_schedule_for_several_numbers_of_epochs_is_refused():
 )
 def test_epochs_of_tries_stand_for_a_schedule_and_the_other_way_round(given, tried, epochs):
     grid = Grid.over("flipflop-square", ("lr",), tried, lr=[1e-3, 1e-2], bins=10, **given)
-    check(grid, TaskCache(grid.task))
+    check_grid(grid, TaskCache(grid.task))
     assert {own["epochs"] for own in grid.tries} == {epochs}
     assert {own.get("schedule") for own in grid.tries} == {tried.get("schedule")}
 
