@@ -12,7 +12,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from gnode.bench._shapes import Shape
+from gnode.bench._shapes import BenchShape
 from gnode.cells import Gated, Stack
 from gnode.network import Network
 
@@ -26,7 +26,7 @@ def _torch() -> Any:
     return importlib.import_module("torch")
 
 
-def calls(shape: Shape) -> dict[str, Callable[[], Any]]:
+def calls(shape: BenchShape) -> dict[str, Callable[[], Any]]:
     """By name, a call that computes one network's gradient; none without PyTorch, or where it does not see the GPU."""
     if not is_installed():
         return {}
@@ -42,7 +42,7 @@ def calls(shape: Shape) -> dict[str, Callable[[], Any]]:
     return found
 
 
-def _eager_loop(shape: Shape, device: Any) -> Callable[[], Any]:
+def _eager_loop(shape: BenchShape, device: Any) -> Callable[[], Any]:
     torch = _torch()
 
     net = shape.network()
@@ -90,7 +90,7 @@ def _outputs(net: Network, weights: Any, inputs: Any, dt: Any) -> Any:
     return torch.stack(states, 1) @ readout.C[-1].T + readout.d[-1]
 
 
-def _gru(shape: Shape, device: Any) -> Callable[[], Any]:
+def _gru(shape: BenchShape, device: Any) -> Callable[[], Any]:
     torch = _torch()
 
     gru = torch.nn.GRU(shape.inputs, shape.state, batch_first=True).to(device)

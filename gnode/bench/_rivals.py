@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from gnode.bench._shapes import Data, Shape
+from gnode.bench._shapes import BenchShape, Data
 from gnode.devices import on_cores
 from gnode.network import Network
 from gnode.solve import rollout_batch
@@ -110,7 +110,7 @@ Gradient = Callable[[], tuple[Array, Network]]
 
 
 @lru_cache(maxsize=1)
-def _networks_and_data(shape: Shape) -> tuple[Network, Network, Data]:
+def _networks_and_data(shape: BenchShape) -> tuple[Network, Network, Data]:
     """The values of all the shape's networks along a leading axis, what they share, and as many copies of the data."""
     nets = [shape.network(seed) for seed in range(shape.networks)]
     structure = eqx.partition(nets[0], eqx.is_inexact_array)[1]
@@ -118,7 +118,7 @@ def _networks_and_data(shape: Shape) -> tuple[Network, Network, Data]:
     return values, structure, jax.tree.map(lambda array: jnp.stack([array] * shape.networks), shape.data())
 
 
-def gradient_of(outputs: Outputs, shape: Shape, exact: bool = False, cores: int = 1) -> Gradient:
+def gradient_of(outputs: Outputs, shape: BenchShape, exact: bool = False, cores: int = 1) -> Gradient:
     """A call that computes the loss of each of the shape's networks and its gradient, compiled at the first one.
 
     `exact` asks for products in full float32, where the device has less by default; `cores`, those that share the trials.

@@ -21,7 +21,7 @@ class Data(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Shape:
+class BenchShape:
     """A gnODE and a batch for it, by their sizes."""
 
     inputs: int
@@ -60,11 +60,11 @@ class Shape:
         return 6.0 * weights * self.bins * self.trials * self.networks
 
 
-FLIP_FLOP = Shape(3, 3, 6, (100, 100, 100), (), 100, 10)
-WALKER = Shape(18, 17, 32, (316, 316), (), 84, 256, dt=1.0)
-SPEECH = Shape(20, 10, 100, (1000,), (1000,), 161, 256, dt=1 / 161, heavy=True)
+FLIP_FLOP = BenchShape(3, 3, 6, (100, 100, 100), (), 100, 10)
+WALKER = BenchShape(18, 17, 32, (316, 316), (), 84, 256, dt=1.0)
+SPEECH = BenchShape(20, 10, 100, (1000,), (1000,), 161, 256, dt=1 / 161, heavy=True)
 
-SHAPES: dict[str, Shape] = {
+SHAPES: dict[str, BenchShape] = {
     "flip-flop N=6 B=10": FLIP_FLOP,
     "flip-flop N=6 B=50": dataclasses.replace(FLIP_FLOP, trials=50),
     "flip-flop N=6 B=100": dataclasses.replace(FLIP_FLOP, trials=100),
@@ -72,7 +72,7 @@ SHAPES: dict[str, Shape] = {
     "27 networks N=6 B=10": dataclasses.replace(FLIP_FLOP, networks=27, heavy=True),
     "27 networks N=6 B=100": dataclasses.replace(FLIP_FLOP, networks=27, trials=100, heavy=True),
     "27 networks N=100 B=50": dataclasses.replace(FLIP_FLOP, networks=27, state=100, trials=50, heavy=True),
-    "OU N=10 H=100 B=1": Shape(1, 10, 10, (100,), (), 200, 1),
+    "OU N=10 H=100 B=1": BenchShape(1, 10, 10, (100,), (), 200, 1),
     "walker2d N=32 H=316": WALKER,
     "walker2d N=32 H=1000": dataclasses.replace(WALKER, widths=(1000, 1000), heavy=True),
     "walker2d N=316 H=316": dataclasses.replace(WALKER, state=316, heavy=True),

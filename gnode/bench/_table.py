@@ -11,7 +11,7 @@ from jaxtyping import PyTree
 from gnode import errors
 from gnode.bench import _pytorch as pytorch
 from gnode.bench._rivals import ON_ALL_CORES, RIVALS, gradient_of, rivals
-from gnode.bench._shapes import SHAPES, Shape
+from gnode.bench._shapes import SHAPES, BenchShape
 from gnode.bench._timing import compare, measured_peak
 
 AGREE = 2e-2
@@ -55,7 +55,7 @@ def _found(rows: list[dict[str, Any]], peak: float) -> dict[str, Any]:
     return {"rows": rows, "peak_gflops": peak / 1e9}
 
 
-def _rows(name: str, shape: Shape, peak: float, rounds: int, skip: str | None) -> list[dict[str, Any]]:
+def _rows(name: str, shape: BenchShape, peak: float, rounds: int, skip: str | None) -> list[dict[str, Any]]:
     chosen = {n: outputs for n, outputs in rivals(shape.network()).items() if n == "gnode" or not _skipped(n, skip)}
     cores = {ON_ALL_CORES: jax.device_count()}
     calls = {rival: gradient_of(outputs, shape, cores=cores.get(rival, 1)) for rival, outputs in chosen.items()}

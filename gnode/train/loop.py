@@ -18,7 +18,7 @@ from gnode.train import _evaluation, _parameters, program
 from gnode.train.checkpoint import Checkpoint, first_checkpoint
 from gnode.train.loss import Batch, to_device
 from gnode.train.metrics import METRIC_NAMES
-from gnode.train.program import Hyper, Plan
+from gnode.train.program import Constants, Hyper, Plan
 from gnode.train.settings import Settings
 from gnode.types import Key
 
@@ -145,11 +145,9 @@ def next_epoch(problem: Problem, checkpoint: Checkpoint) -> Checkpoint:
     epoch = checkpoint.epoch + 1
     state, metrics = program.run_epoch_compiled(
         checkpoint.state,
-        problem.hyper,
-        problem.key,
+        Constants(problem.hyper, problem.key, problem.frozen),
         jnp.int32(epoch),
         problem.data,
-        problem.frozen,
         problem.plan,
         problem.settings.stage_bins(checkpoint.epoch, problem.bins),
     )

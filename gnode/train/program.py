@@ -40,6 +40,16 @@ Hyper = dict[str, Float[Array, "..."]]
 """`Settings.values` on the device: they may differ between members of a grid without compiling again."""
 
 
+class Constants(NamedTuple):
+    """What stays as it is during a run: the values of its settings, its key, and the part of the network that is not
+    trained.
+    """
+
+    hyper: Hyper
+    key: Key
+    frozen: PyTree
+
+
 class TrainState(eqx.Module):
     """Everything that changes during training."""
 
@@ -91,21 +101,20 @@ def start(params: PyTree) -> TrainState:
 
 def run_epoch(
     state: TrainState,
-    hyper: Hyper,
-    key: Key,
+    constants: Constants,
     epoch: Int[Array, ""],
     data: tuple[Batch, Batch],
-    frozen: PyTree,
     plan: Plan,
     bins: int,
 ) -> tuple[TrainState, Metrics]:
     """Trains one pass over the training trials, cut to `bins`, and validates.
 
-    **Arguments:** `state`; `hyper`, the values of the settings; `key` of the run; `epoch`, counted from 1; `data`, the
-    training and the validation trials; `frozen`, the part of the network that is not trained; `plan`; `bins`.
+    **Arguments:** `state`; `constants` of the run; `epoch`, counted from 1; `data`, the training and the validation
+    trials; `plan`; `bins`.
 
     **Returns:** the new state, which is the old one if the run has diverged or stopped, and the metrics of the epoch.
     """
+    hyper, key, frozen = constants
     train, validation = data
     batches = _minibatches(jax.random.fold_in(key, epoch), train, plan)
     shortened = first_bins(train, bins)

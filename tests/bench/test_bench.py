@@ -5,12 +5,12 @@ import json
 import pytest
 
 from gnode import bench, devices
-from gnode.bench._shapes import Shape
+from gnode.bench._shapes import BenchShape
 
 
 @pytest.fixture
 def tiny(monkeypatch):
-    monkeypatch.setitem(bench.SHAPES, "tiny", Shape(2, 2, 3, (8,), (), 6, 4))
+    monkeypatch.setitem(bench.SHAPES, "tiny", BenchShape(2, 2, 3, (8,), (), 6, 4))
     return "tiny"
 
 

@@ -129,15 +129,15 @@ def test_what_a_larger_scale_leaves_out_may_be_there_at_a_smaller_one(folder, tm
     rest |= {"checks": [claim("A", None), claim("B", False)], "command": "gnode reproduce table1 --only speech-n100"}
     (tmp_path / "table1-reduced.json").write_text(json.dumps(rest))
     made = page.results_page(tmp_path)
-    assert "1 of 24 artefacts have been run (1 at paper scale, 1 of them in part)" in page
-    assert "| | | part of the rest: reduced | 0 of 1 |" in page
-    assert "### table1: speech-n100\n\n*Run at reduced scale, not at the paper's." in page
-    assert "*In part: without the sweeps walker2d-n32-lem-euler, " in page.partition("### table1")[2]
-    assert page.count("| A |") == 1  # undecided in the second, which does not say so again
+    assert "1 of 24 artefacts have been run (1 at paper scale, 1 of them in part)" in made
+    assert "| | | part of the rest: reduced | 0 of 1 |" in made
+    assert "### table1: speech-n100\n\n*Run at reduced scale, not at the paper's." in made
+    assert "*In part: without the sweeps walker2d-n32-lem-euler, " in made.partition("### table1")[2]
+    assert made.count("| A |") == 1  # undecided in the second, which does not say so again
     (state,) = (state for of, state in page.states(tmp_path) if of.name == "table1")
     assert state.count("scale, in part, ") == 2
     (tmp_path / "table1.json").write_text(json.dumps(first | {"sweeps_left_out": ["walker2d-n100"]}))
-    assert "### table1" not in page.page(tmp_path)  # what it had is there at paper scale now
+    assert "### table1" not in page.results_page(tmp_path)  # what it had is there at paper scale now
 
 
 def test_a_complete_result_is_put_aside_for_a_larger_one_in_part(folder, tmp_path):
@@ -166,7 +166,7 @@ def test_the_smallest_scales_are_left_out_where_larger_ones_have_their_sweeps(fo
 
 def test_the_committed_page_is_what_its_files_make():
     docs = Path(__file__).parents[2] / "docs" / "results"
-    assert page.page(docs / "reproduce") == (docs / "reproduce.md").read_text()
+    assert page.results_page(docs / "reproduce") == (docs / "reproduce.md").read_text()
 
 
 def claim(text, holds):
@@ -222,13 +222,13 @@ def test_states_and_page(folder):
     states = {of.name: state for of, state in page.states(folder)}
     assert set(states) == set(NAMES)
     assert states["capacity"].startswith("smoke scale, 20")
-    page = page.page(folder)
-    assert "3 of 24 artefacts have been run" in page
-    assert "Run at smoke scale, not at the paper's" in page
-    assert f"![capacity]({folder.name}/capacity-a.png)" in page
-    assert "| fig1 | Figure 1 | never run | |" in page
-    assert "gnode reproduce capacity --scale smoke" in page
-    assert page == page.page(folder)
+    made = page.results_page(folder)
+    assert "3 of 24 artefacts have been run" in made
+    assert "Run at smoke scale, not at the paper's" in made
+    assert f"![capacity]({folder.name}/capacity-a.png)" in made
+    assert "| fig1 | Figure 1 | never run | |" in made
+    assert "gnode reproduce run capacity --scale smoke" in made
+    assert made == page.results_page(folder)
 
 
 def test_choice_by_seed(tmp_path):

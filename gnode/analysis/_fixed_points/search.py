@@ -78,7 +78,8 @@ def fixed_points(
     outcomes = _label(of, settings, solution, values)
     _stay_at_closed_gates(of, settings, states, solution, values, outcomes, chunk)
     outcomes[np.isin(outcomes, FOUND) & ~_is_kept(settings.keep, solution.points, seen)] = OUTSIDE
-    return _collect(of, settings, solution, values, outcomes, seen, margin, chunk)
+    found = _Search(solution, values, outcomes, seen)
+    return _collect(of, settings, found, margin, chunk)
 
 
 def box_starts(low: Any, high: Any, count: int, key: Key | int) -> Float[np.ndarray, "count state"]:
@@ -181,17 +182,19 @@ def _is_kept(keep: str, points: np.ndarray, visited: np.ndarray) -> np.ndarray:
     return np.ones(len(points), bool)
 
 
-def _collect(
-    of: System,
-    settings: SearchSettings,
-    solution: Solution,
-    values: _Measured,
-    outcomes: np.ndarray,
-    visited: np.ndarray,
-    margin: float,
-    chunk: int,
-) -> FixedPoints:
+@dataclasses.dataclass
+class _Search:
+    """The end of the search: where every start led, what is known there, how it is labelled, and the visited states."""
+
+    solution: Solution
+    values: _Measured
+    outcomes: np.ndarray
+    visited: np.ndarray
+
+
+def _collect(of: System, settings: SearchSettings, search: _Search, margin: float, chunk: int) -> FixedPoints:
     """Merges what was found and adds all that is known about each point."""
+    solution, values, outcomes = search.solution, search.values, search.outcomes
     found = np.flatnonzero(np.isin(outcomes, FOUND))
     kept, owner = _merged(solution.points[found], outcomes[found], values.residual[found], settings.merge_radius)
     which = found[kept]
@@ -207,7 +210,7 @@ def _collect(
         speed=values.speed[which],
         gate=values.gate[which],
         iterations=solution.iterations[which],
-        distance=nearest_distance(points, _thinned(visited)),
+        distance=nearest_distance(points, _thinned(search.visited)),
         multiplicity=np.bincount(owner, minlength=len(kept)),
         stability=stability(of, points, margin=margin, chunk=chunk),
         outcomes=outcomes,

@@ -20,6 +20,7 @@ from gnode.train import loop, program
 from gnode.train.checkpoint import Checkpoint
 from gnode.train.loop import Data, Problem
 from gnode.train.metrics import METRIC_NAMES
+from gnode.train.program import Constants
 
 AXIS = "members"
 """The mesh axis over which members are spread."""
@@ -85,10 +86,10 @@ class _Chunk:
         self.delivered: set[int] = set()
         padding = size - len(chunk)  # the last piece of a group is padded: one shape, one compilation
         problems, started = self.problems + self.problems[:1] * padding, self.begun + self.begun[:1] * padding
-        hyper, keys, frozen = (_stack([getattr(p, part) for p in problems]) for part in ("hyper", "key", "frozen"))
+        constants = _stack([Constants(problem.hyper, problem.key, problem.frozen) for problem in problems])
         state = _stack([checkpoint.state for checkpoint in started])
         self.curves = list(np.array([[one.curves[name] for name in METRIC_NAMES] for one in started]).T)
-        self.state, *self.constants = _over_devices((state, hyper, keys, frozen), size)
+        self.state, self.constants = _over_devices((state, constants), size)
 
     def train(self) -> None:
         """Trains to the end and delivers; after Ctrl-C, or any other error, what was learned is saved."""
@@ -117,9 +118,8 @@ class _Chunk:
     def _next_epoch(self) -> None:
         first = self.problems[0]
         bins = first.settings.stage_bins(self.epoch, first.bins)
-        hyper, keys, frozen = self.constants
         after, metrics = _run_group_epoch(
-            self.state, hyper, keys, jnp.int32(self.epoch + 1), self.data, frozen, first.plan, bins
+            self.state, self.constants, jnp.int32(self.epoch + 1), self.data, first.plan, bins
         )
         self.curves[self.epoch :] = [np.stack([np.asarray(values, np.float64) for values in metrics])]
         self.state, self.epoch = after, self.epoch + 1
@@ -140,34 +140,25 @@ class _Chunk:
 
 @eqx.filter_jit
 def _run_group_epoch(
-    state: PyTree,
-    hyper: PyTree,
-    keys: Array,
-    epoch: Array,
-    data: Data,
-    frozen: PyTree,
-    plan: program.Plan,
-    bins: int,
+    state: PyTree, constants: Constants, epoch: Array, data: Data, plan: program.Plan, bins: int
 ) -> tuple[PyTree, program.Metrics]:
+    """One epoch of a group: `state` and `constants` have a leading axis of members."""
     program.count_trace()
 
-    def some(
-        state: PyTree, hyper: PyTree, keys: Array, frozen: PyTree, shared: tuple
-    ) -> tuple[PyTree, program.Metrics]:
+    def some(state: PyTree, constants: Constants, shared: tuple) -> tuple[PyTree, program.Metrics]:
         epoch, data = shared
 
-        def one(state: PyTree, hyper: PyTree, key: Array, frozen: PyTree) -> tuple[PyTree, program.Metrics]:
-            return program.run_epoch(state, hyper, key, epoch, data, frozen, plan, bins)
+        def one(state: PyTree, constants: Constants) -> tuple[PyTree, program.Metrics]:
+            return program.run_epoch(state, constants, epoch, data, plan, bins)
 
-        return jax.vmap(one)(state, hyper, keys, frozen)
+        return jax.vmap(one)(state, constants)
 
-    mesh = _mesh_for(keys.shape[0])
+    mesh = _mesh_for(constants.key.shape[0])
     if mesh is not None:
         # Said outright: left to itself the compiler may bring all members to every device for a kernel it can't look into.
         own, all_of_it = jax.sharding.PartitionSpec(AXIS), jax.sharding.PartitionSpec()
-        specs = (own, own, own, own, all_of_it)
-        some = jax.shard_map(some, mesh=mesh, in_specs=specs, out_specs=own, check_vma=False)
-    return some(state, hyper, keys, frozen, (epoch, data))
+        some = jax.shard_map(some, mesh=mesh, in_specs=(own, own, all_of_it), out_specs=own, check_vma=False)
+    return some(state, constants, (epoch, data))
 
 
 def _checkpoint_of(position: int, state: PyTree, curves: np.ndarray, problem: Problem) -> Checkpoint:
