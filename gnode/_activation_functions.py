@@ -1,4 +1,4 @@
-"""Activation functions that jax does not have, and the slopes of activations as functions of their values."""
+"""Activation functions that jax does not provide, and derivatives of activations as functions of their values."""
 
 import jax
 import jax.numpy as jnp
@@ -8,17 +8,17 @@ from gnode.activations import Activation
 
 
 def identity(x: Array) -> Array:
-    """The identity, the paper's calligraphic I."""
+    """Returns `x`: the identity, the paper's calligraphic I."""
     return x
 
 
 def leaky_relu(x: Array) -> Array:
-    """max(x, x / 100)."""
+    """Computes max(x, x / 100)."""
     return jax.nn.leaky_relu(x, 0.01)
 
 
 def step(x: Array) -> Array:
-    """1 where x > 0, else 0."""
+    """Returns 1 where x > 0 and 0 elsewhere."""
     return jnp.where(x > 0, 1.0, 0.0).astype(x.dtype)
 
 

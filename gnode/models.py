@@ -1,4 +1,4 @@
-"""Whole networks by name: one flat list of settings, as a sweep or a shell command gives them, becomes a `Network`."""
+"""Builds networks by name from a flat list of settings, such as a sweep or a command line provides."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,11 @@ __all__ = ["build", "cell_options", "network_options"]
 
 
 def network_options() -> dict[str, Option]:
-    """Returns the options of `build` that describe the network, those of all registered cells included."""
+    """Returns the options of `build` that describe the network, including those of all registered cells.
+
+    >>> "widths" in network_options()
+    True
+    """
     return {
         "model": Option("network", str, f"Network: {', '.join(registry.CELLS)}.", synonyms=("cell", "network")),
         "state": Option("network", int, "State size N.", synonyms=("units", "hidden_size", "size")),
@@ -26,12 +30,16 @@ def network_options() -> dict[str, Option]:
         "initial": Option(
             "network", str, f"Initial state: {', '.join(INITIAL_STATES)}.", check=choice(tuple(INITIAL_STATES))
         ),
-        "readout_widths": Option("network", widths, "Hidden layers of the readout, as 64x64.", "64"),
+        "readout_widths": Option("network", widths, "Widths of the hidden layers of the readout, such as 64x64.", "64"),
     }
 
 
 def cell_options(model: str) -> tuple[str, ...]:
-    """Returns the names of the options that a model's cell has."""
+    """Returns the names of the options of a model's cell.
+
+    >>> cell_options("lem")
+    ('tau', 'learn_tau', 'init', 'bias_std', 'gate')
+    """
     return registry.cell_entry(model).options
 
 
@@ -49,29 +57,32 @@ def build(
     key: "Key | int",
     **options: Any,
 ) -> "Network":
-    """Draws the network of that model: `gnode.cells.<model>` with an initial state and a readout.
+    """Draws a network: the cell `gnode.cells.<model>` with an initial state and a readout.
 
     **Arguments:**
 
     - `model`: a name from `gnode.cells.CELLS`.
-    - `inputs`, `outputs`, `state`: the sizes.
+    - `inputs`, `outputs`, `state`: the numbers of input channels, output channels and units.
     - `initial`, `readout_widths`, `method`, `init`: as in `Network`.
     - `solver`: further options of `gnode.Solver`.
-    - `options`: those of the cell.
+    - `key`: a seed or a jax key.
+    - `options`: options of the cell.
+
+    **Returns:** a `Network`.
 
     **Raises:** `ArgumentError` for an option that the model does not have.
 
     >>> build("gru", 2, 2, state=6, tau=0.01, key=0).cell.units
     6
     """
-    from gnode.network import Network  # brings in jax, which the names above do not need
+    from gnode.network import Network  # imports jax, which the functions above do not need
     from gnode.types import split_key
 
     entry = registry.cell_entry(model)
     for option in options:
         if option not in entry.options:
             has = [name for name, other in registry.CELLS.items() if option in other.options]
-            where = f"it belongs to {', '.join(has)}" if has else f"its settings are {', '.join(entry.options)}"
+            where = f"it belongs to {', '.join(has)}" if has else f"it has {', '.join(entry.options)}"
             raise errors.ArgumentError(f"model {model!r} has no setting {option!r}; {where}.")
     key_cell, key_network = split_key(key)
     return Network(

@@ -1,4 +1,4 @@
-"""float32 to train, float64 to analyse, without touching the user's global setting."""
+"""Floating-point precision: float32 for training, float64 for analyses, without changing jax's global setting."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,13 +10,22 @@ from jaxtyping import PyTree
 
 @contextmanager
 def double() -> Iterator[None]:
-    """Inside, new jax arrays may be float64. Outside, everything is as it was before."""
+    """Enables float64 for new jax arrays inside a `with` block.
+
+    >>> with double():
+    ...     print(jnp.ones(1).dtype)
+    float64
+    """
     with jax.enable_x64(True):
         yield
 
 
 def to_dtype(tree: PyTree, dtype: jnp.dtype | type) -> PyTree:
-    """The same tree with every floating-point array cast to `dtype`."""
+    """Casts every floating-point array of a tree to `dtype`; other leaves stay as they are.
+
+    >>> to_dtype({"W": jnp.ones(2), "n": 3}, jnp.float16)["W"].dtype
+    dtype('float16')
+    """
 
     def cast(leaf: PyTree) -> PyTree:
         is_float = hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jnp.floating)

@@ -1,4 +1,6 @@
-"""Small types that every room may use: keys, and the marker for values that training leaves alone."""
+"""Types and helpers that every room may use: random keys, markers of untrained arrays, short reprs of modules."""
+
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -7,23 +9,40 @@ import numpy as np
 from jaxtyping import Array, PyTree
 
 from gnode import errors
+from gnode.wording import plural
 
 Key = Array
 """A jax random key (`jax.random.key(seed)`)."""
 
 
 class Frozen(eqx.Module):
-    """Base of modules whose arrays are part of a network but are never trained (a fixed tau, a fixed initial state)."""
+    """Base class of modules whose arrays are part of a network but are never trained (a fixed tau, a fixed initial state).
+
+    No example: see `gnode.cells.FixedTimescale`, which is one.
+    """
 
 
 class NotDecayed(eqx.Module):
-    """Base of modules whose arrays are trained but exempt from weight decay and penalties (a learned tau)."""
+    """Base class of modules whose arrays are trained but exempt from weight decay and penalties (a learned tau).
+
+    No example: see `gnode.cells.LearnedTimescale`, which is one.
+    """
 
 
 def as_key(key: Key | int | None, name: str = "key") -> Key:
-    """A jax key from a key, from a whole number, or from what `plain_key` made of one. None is an error: no hidden default.
+    """Converts a seed to a jax key.
 
-    A seed of 0 is a seed like any other.
+    **Arguments:**
+
+    - `key`: a jax key, a whole number, or the value that `plain_key` returned. There is no default seed.
+    - `name`: the name of the argument, for the error message.
+
+    **Returns:** a jax key.
+
+    **Raises:** `ArgumentError` if `key` is None or anything else.
+
+    >>> as_key(3) == jax.random.key(3)
+    Array(True, dtype=bool)
     """
     if key is None:
         raise errors.ArgumentError(f"{name} is missing: pass a whole number or a jax key, e.g. {name}=0.")
@@ -35,17 +54,19 @@ def as_key(key: Key | int | None, name: str = "key") -> Key:
         return jax.random.key(errors.whole(name, int(key), at_least=0))
     if isinstance(key, list | tuple) and key and all(isinstance(part, int) for part in key):
         return jax.random.wrap_key_data(jnp.asarray(key, jnp.uint32))
-    raise errors.ArgumentError(f"{name} is {key!r}, but must be a whole number or a jax key (jax.random.key(0)).")
+    raise errors.ArgumentError(
+        f"{name} is {errors.shown(key)}, but must be a whole number or a jax key (jax.random.key(0))."
+    )
 
 
 def split_key(key: Key | int) -> tuple[Key, Key]:
-    """Two independent keys from a key or a seed."""
+    """Splits a key or a seed into two independent keys."""
     first, second = jax.random.split(as_key(key))
     return first, second
 
 
 def plain_key(key: Key | int) -> int | list[int]:
-    """A key as JSON can hold it: the whole number it was made from, or the numbers inside it.
+    """Converts a key to a value that JSON can hold: the seed itself, or the list of numbers inside a jax key.
 
     >>> plain_key(3), as_key(plain_key(jax.random.key(3))) == jax.random.key(3)
     (3, Array(True, dtype=bool))
@@ -56,10 +77,52 @@ def plain_key(key: Key | int) -> int | list[int]:
 
 
 def numpy_generator(key: Key | int, name: str = "key") -> np.random.Generator:
-    """A numpy generator that depends on nothing but the key, so that data are the same on every machine."""
+    """Makes a numpy generator from a key, so that the data it draws are the same on every machine.
+
+    >>> int(numpy_generator(0).integers(10)) == int(numpy_generator(0).integers(10))
+    True
+    """
     return np.random.default_rng(np.asarray(jax.random.key_data(as_key(key, name))))
 
 
 def count_parameters(tree: PyTree) -> int:
-    """The number of floating-point values in a tree of arrays."""
+    """Counts the floating-point values in a tree of arrays, trained or not.
+
+    >>> count_parameters({"W": jnp.ones((2, 3)), "index": jnp.arange(4)})
+    6
+    """
     return sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(tree, eqx.is_inexact_array)))
+
+
+def trained_values(tree: PyTree) -> int:
+    """Counts the floating-point values that training changes: all but those of `Frozen` modules.
+
+    >>> trained_values({"W": jnp.ones((2, 3))})
+    6
+    """
+    leaves = jax.tree.leaves(tree, is_leaf=lambda node: isinstance(node, Frozen))
+    return sum(leaf.size for leaf in leaves if eqx.is_inexact_array(leaf))
+
+
+def module_repr(module: Any, *facts: str) -> str:
+    """Returns the one-line `repr` of a module: its class, some facts and the number of trained values.
+
+    >>> module_repr(Frozen(), "tau=1")
+    'Frozen(tau=1, 0 parameters)'
+    """
+    return f"{type(module).__name__}({', '.join([*facts, plural(trained_values(module), 'parameter')])})"
+
+
+def values_repr(values: Any) -> str:
+    """Returns one number as text, several as their range, and anything but concrete numbers as the name of its type.
+
+    >>> values_repr(jnp.float32(0.5)), values_repr(jnp.array([1.0, 3.0, 2.0])), values_repr(None)
+    ('0.5', '1 to 3 (3 values)', 'None')
+    """
+    if isinstance(values, int | float | None):
+        return "None" if values is None else f"{values:g}"
+    if not isinstance(values, jax.Array | np.ndarray) or isinstance(values, jax.core.Tracer) or values.size == 0:
+        return type(values).__name__
+    if values.size == 1:
+        return f"{values.item():g}"
+    return f"{np.min(values):g} to {np.max(values):g} ({values.size} values)"

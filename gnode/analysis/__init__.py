@@ -1,6 +1,6 @@
-"""Looking inside: fixed points, stability, continuous attractors, flow fields, Lyapunov exponents.
+"""Analyses of dynamics: fixed points, stability, continuous attractors, flow fields and Lyapunov exponents.
 
-Works on any network, cell, or function f(h, x); everything here computes in float64.
+They accept any network, cell, or function f(h, x), and compute in float64.
 """
 
 from gnode._lazy import public_names

@@ -1,6 +1,4 @@
-"""Continuous attractors, measured: what the paper's Appendix C asks for, with numbers, and what a user asks
-next.
-"""
+"""Continuous attractors: geometry, spectrum, drift and memory of a slow set, and the conditions of Appendix C."""
 
 import dataclasses
 from typing import Any
@@ -17,17 +15,25 @@ from gnode.analysis._stability import DEFAULT_MARGIN, Stability, stability
 from gnode.analysis._system import Field, System, drift_of, flow_of, gate_of, in_chunks, outputs_of, states_of, system
 from gnode.cells import Cell
 from gnode.network import AbstractNetwork
+from gnode.wording import plural
 
-SLOWEST_CROSSING = 1e-3  # share of the set's extent that a slow state may move in one tau
-MOST_POINTS = 500  # of the set, sampled evenly, for eigenvalues and lifetimes
-MANIFOLD_AGREEMENT = 0.8  # the share of points that must have the same local dimension
-CONNECTED = 0.95  # the share of points that must lie in one connected part
+SLOWEST_CROSSING = 1e-3  # largest share of the visited set's extent that a slow state moves in one tau
+MOST_POINTS = 500  # size of the even sample for eigenvalues and lifetimes
+MANIFOLD_AGREEMENT = 0.8  # smallest share of points with the same local dimension
+CONNECTED = 0.95  # smallest share of points in one connected component
 
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """One condition of the definition of a continuous attractor: what it says, what was measured, whether it
-    holds.
+    """One condition of the definition of a continuous attractor.
+
+    - `item`: its number in Appendix C.
+    - `statement`: the condition.
+    - `measured`: the numbers it was judged by.
+    - `tolerance`: the tolerance of those numbers.
+    - `holds`: whether the condition holds.
+
+    No example: made by `attractor`.
     """
 
     item: str
@@ -39,37 +45,49 @@ class Check:
 
 @dataclasses.dataclass(frozen=True)
 class Gating:
-    """The two factors of the flow on the set (Appendix F.7 of the paper): medians of each gate component, |G|,
-    |-h + F|.
+    """The two factors of the flow on a slow set (Appendix F.7 of the paper).
+
+    - `components`: the median of each component of the gate G.
+    - `gate_norm`: the median of |G|.
+    - `drift_norm`: the median of |-h + F|.
+
+    No example: made by `attractor`.
     """
 
     components: Float[np.ndarray, " state"]
     gate_norm: float
     drift_norm: float
 
+    def __repr__(self) -> str:
+        return f"Gating({len(self.components)} gates, |G| {self.gate_norm:.3g}, |-h + F| {self.drift_norm:.3g})"
+
     @property
     def drift_is_smaller(self) -> bool:
-        """Whether -h + F is nearer to zero than the gate: then the set would rest even without its gate."""
+        """Whether -h + F is closer to zero than the gate: then the set would be at rest even without a gate."""
         return self.drift_norm < self.gate_norm
 
 
 @dataclasses.dataclass(frozen=True)
 class Attractor:
-    """A slow set, measured.
+    """The measured properties of a slow set.
 
-    | field               | meaning                                                                          |
-    |---------------------|----------------------------------------------------------------------------------|
-    | `points`, `outputs` | an even sample of the set, in state and in output coordinates                    |
-    | `geometry`          | dimension by local principal components, connected parts, extent                 |
-    | `spectral_dimension`| the median number of marginal directions                                         |
-    | `shape`             | in output coordinates                                                            |
-    | `tangent_rate`      | median over points of |Re lambda| of the fastest tangent direction |
-    | `normal_rate`       | median of the slowest |Re lambda| of the others; None if there are no others     |
-    | `normal_abscissa`   | the largest Re lambda of any other direction at any point; negative: attracting  |
-    | `speed`             | |dh/dt| at each point; `output_speed` |dy/dt|                                    |
-    | `memory`            | how long outputs stay                                                            |
-    | `gating`            | of a gated cell                                                                  |
-    | `definition`        | Appendix C, item by item                                                         |
+    | field                | meaning                                                                                |
+    |----------------------|----------------------------------------------------------------------------------------|
+    | `points`, `outputs`  | an even sample of the set, in state and in output coordinates                          |
+    | `geometry`           | dimension by local principal components, connected components, extent                  |
+    | `spectral_dimension` | the median number of marginal directions                                               |
+    | `shape`              | the shape in output coordinates                                                        |
+    | `stability`          | the eigenvalues at each point                                                          |
+    | `tangent_rate`       | the median over points of |Re lambda| of the fastest tangent direction                 |
+    | `normal_rate`        | the median of the slowest |Re lambda| of the normal directions; None without any       |
+    | `normal_abscissa`    | the largest Re lambda of any normal direction; if it is negative, the set attracts     |
+    | `speed`              | |dh/dt| at each point                                                                  |
+    | `output_speed`       | |dy/dt| at each point                                                                  |
+    | `memory`             | how long outputs persist; None without `dt`                                            |
+    | `gating`             | the gate and the drift on the set; None for a cell without a gate                      |
+    | `definition`         | the conditions of Appendix C                                                           |
+
+    No example: made by `attractor`.
     """
 
     points: Float[np.ndarray, "count state"]
@@ -87,25 +105,31 @@ class Attractor:
     gating: Gating | None
     definition: tuple[Check, ...]
 
+    def __repr__(self) -> str:
+        size = f"{plural(len(self.points), 'point')}, {plural(self.geometry.parts, 'component')}"
+        verdict = "a continuous attractor" if self.is_continuous_attractor else "not a continuous attractor"
+        return f"Attractor({self.shape.name} of dimension {self.dimension}, {size}, {verdict})"
+
     @property
     def dimension(self) -> int:
+        """The dimension of the set by local principal components."""
         return self.geometry.dimension
 
     @property
     def gap(self) -> float | None:
-        """How many times faster the slowest normal direction is than the fastest tangent one."""
+        """The ratio of the slowest normal rate to the fastest tangent rate; None if either is missing."""
         if self.normal_rate is None or self.tangent_rate is None:
             return None
         return self.normal_rate / self.tangent_rate if self.tangent_rate > 0 else np.inf
 
     @property
     def is_continuous_attractor(self) -> bool:
-        """Whether every item of the definition holds, to its tolerance."""
+        """Whether every condition of the definition holds to its tolerance."""
         return all(check.holds for check in self.definition)
 
     def summary(self) -> dict[str, Any]:
-        """Plain numbers for a report."""
-        found: dict[str, Any] = {
+        """Returns plain numbers for a report."""
+        numbers: dict[str, Any] = {
             "points": len(self.points),
             "dimension": self.dimension,
             "dimension_agreement": self.geometry.agreement,
@@ -127,19 +151,19 @@ class Attractor:
             "definition": [dataclasses.asdict(check) for check in self.definition],
         }
         if self.memory is not None:
-            found["memory"] = {
+            numbers["memory"] = {
                 "tolerance": self.memory.tolerance,
                 "median_lifetime_s": self.memory.median,
                 "surviving": self.memory.surviving,
                 "horizon_s": self.memory.horizon,
             }
         if self.gating is not None:
-            found["gating"] = {
+            numbers["gating"] = {
                 "median_gate": self.gating.components.tolist(),
                 "median_gate_norm": self.gating.gate_norm,
                 "median_drift_norm": self.gating.drift_norm,
             }
-        return found
+        return numbers
 
 
 def slow_states(
@@ -152,14 +176,22 @@ def slow_states(
     x: Any = None,
     method: Any = None,
 ) -> Float[np.ndarray, "count state"]:
-    """The slow set that states settle on: where they are after a while of constant input, if they hardly move
-    there.
+    """Returns the slow set on which states settle.
 
-    **Arguments:** `source`, `x`, `dt`, `method` as in `system`; `states` to start from, most often visited
-    ones; `settle` in seconds, 10 tau by default; `speed`, |dh/dt| per second of the fastest state that is
-    kept: by default one that takes 1000 tau to cross the visited set.
+    These are the states after some time at a constant input, if they hardly move any more.
 
-    **Returns:** the states, possibly none.
+    **Arguments:**
+
+    - `source`, `x`, `dt`, `method`: as in `system`.
+    - `states`: the initial states, usually visited ones.
+    - `settle`: the time to settle in seconds, 10 tau by default.
+    - `speed`: the largest |dh/dt| per second of a state that is kept; by default that of a state which takes 1000 tau
+      to cross the visited set.
+
+    **Returns:** the slow states, possibly none.
+
+    >>> len(slow_states(lambda h, x: -h, [[1.0], [2.0]], dt=0.1))
+    2
     """
     of = system(source, x=x, dt=errors.positive("dt", dt), state=np.shape(states)[-1], method=method)
     matrix = states_of(states, of.size)
@@ -176,6 +208,8 @@ def slow_states(
 
 @dataclasses.dataclass(frozen=True)
 class _Settling:
+    """Iterates the map for a number of bins."""
+
     bins: int
 
     def __call__(self, of: System, h: Array) -> Array:
@@ -194,18 +228,25 @@ def attractor(
     horizon: float | None = None,
     method: Any = None,
 ) -> Attractor:
-    """Measures a slow set: its geometry, its spectrum, its drift, its memory, and the definition of Appendix
-    C.
+    """Measures a slow set: its geometry, spectrum, drift and memory, and the conditions of Appendix C.
 
-    S is a continuous attractor of dh/dt = f(h) if (1) S is a connected manifold of dimension d, (2) f = 0 on
-    S, (3) the abscissa of Df is 0 on S. Then d directions are tangent and neutral, and the others must decay.
+    S is a continuous attractor of dh/dt = f(h) if (1) S is a connected manifold of dimension d, (2) f = 0 on S, (3) the
+    spectral abscissa of Df is 0 on S. Then d directions are tangent and neutral, and the others must decay.
 
-    **Arguments:** `source`, `x`, `dt`, `method` as in `system`; `points` of the set (`slow_states`, or those
-    of `fixed_points`); `margin` of neutral directions, see `stability`; `speed_tolerance` for item 2, in
-    state per second; `error_tolerance` and `horizon` (seconds) for the lifetime of a memory, which needs
-    `dt`.
+    **Arguments:**
+
+    - `source`, `x`, `dt`, `method`: as in `system`.
+    - `points`: the points of the set, from `slow_states` or `fixed_points`.
+    - `margin`: the margin of neutral directions, see `stability`.
+    - `speed_tolerance`: the largest |dh/dt| for item 2, in state per second.
+    - `error_tolerance`, `horizon`: the tolerance and the simulated time (seconds) of `memory_lifetime`, which needs
+      `dt`.
 
     **Returns:** an `Attractor`.
+
+    >>> line = np.stack([np.linspace(-1, 1, 60), np.zeros(60)], axis=1)
+    >>> attractor(lambda h, x: h * np.array([0.0, -1.0]), line)
+    Attractor(interval of dimension 1, 60 points, 1 component, a continuous attractor)
     """
     of = system(source, x=x, dt=dt, state=np.shape(points)[-1], method=method)
     cloud = states_of(points, of.size, "points")
@@ -234,7 +275,7 @@ def attractor(
 
 
 def _body(geometry: Manifold) -> Float[np.ndarray, "body state"]:
-    """The largest connected part of a continuum, or all of a set of isolated points."""
+    """Returns the largest component of a continuum, or all of a set of isolated points."""
     return geometry.core[geometry.is_in_largest] if geometry.dimension > 0 else geometry.core
 
 
@@ -244,7 +285,7 @@ def _memory(of: System, sample: np.ndarray, tolerance: float, horizon: float | N
 
 
 def _motion(of: System, sample: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Outputs, |dy/dt| and |dh/dt| at each state."""
+    """Returns outputs, |dy/dt| and |dh/dt| at each state."""
     outputs, output_velocity, velocity = in_chunks(_output_motion, of, sample)
     return outputs, np.linalg.norm(output_velocity, axis=1), np.linalg.norm(velocity, axis=1)
 
@@ -256,9 +297,7 @@ def _output_motion(of: System, h: Array) -> tuple[Array, Array, Array]:
 
 
 def _split(spectrum: Stability, dimension: int) -> tuple[float | None, float | None, float | None]:
-    """Tangent rate, normal rate, normal abscissa: the `dimension` slowest directions at each point are
-    tangent.
-    """
+    """Returns tangent rate, normal rate and normal abscissa; the `dimension` slowest directions are tangent."""
     order = np.argsort(np.abs(spectrum.flow_rates), axis=1)
     rates = np.take_along_axis(spectrum.flow_rates, order, axis=1)
     tangent, normal = rates[:, :dimension], rates[:, dimension:]
@@ -295,28 +334,13 @@ def _definition(
     is_connected = geometry.largest_part >= CONNECTED
     speeds = {"largest": float(speed.max()), "median": float(np.median(speed))}
     abscissas = {"largest": largest_abscissa, "median": float(np.median(np.abs(spectrum.abscissa)))}
+    on_manifold = "S is a connected manifold of dimension d"
+    at_rest = "f = 0 on S: |dh/dt| per second"
+    neutral = "the spectral abscissa is 0 on S: |eta| per second"
     checks = [
-        Check(
-            "1",
-            "S is a connected manifold of dimension d",
-            manifold_numbers,
-            CONNECTED,
-            is_manifold and is_connected,
-        ),
-        Check(
-            "2",
-            "f = 0 on S: |dh/dt| per second",
-            speeds,
-            speed_tolerance,
-            speeds["largest"] <= speed_tolerance,
-        ),
-        Check(
-            "3",
-            "the spectral abscissa is 0 on S: |eta| per second",
-            abscissas,
-            spectrum.margin,
-            largest_abscissa <= spectrum.margin,
-        ),
+        Check("1", on_manifold, manifold_numbers, CONNECTED, is_manifold and is_connected),
+        Check("2", at_rest, speeds, speed_tolerance, speeds["largest"] <= speed_tolerance),
+        Check("3", neutral, abscissas, spectrum.margin, largest_abscissa <= spectrum.margin),
     ]
     if normal_abscissa is not None:
         statement = "off S states return: the largest Re lambda of the normal directions, per second, is negative"

@@ -1,6 +1,4 @@
-"""Flow fields on a plane through phase space, in coordinates of the state, of the output, or of principal
-components.
-"""
+"""Flow fields on a plane in phase space, in coordinates of the state, of the output, or of principal components."""
 
 import dataclasses
 from typing import Any
@@ -15,14 +13,16 @@ from gnode.analysis._pca import pca
 from gnode.analysis._system import Field, System, flow_of, in_chunks, outputs_of, states_of, system
 from gnode.cells import Cell
 from gnode.network import AbstractNetwork
+from gnode.wording import plural
 
 
 @dataclasses.dataclass(frozen=True)
 class Plane:
-    """The states h = origin + u a + v b, and how to read (u, v) off any state: (u, v) = offset + reader (h -
-    origin).
+    """The states h = origin + u a + v b, with coordinates (u, v) = offset + reader (h - origin) of any state h.
 
-    `span` holds a and b as rows; `labels` name u and v.
+    `span` holds a and b as rows; `labels` are the names of u and v.
+
+    No example: made by `state_plane`, `output_plane`, `pca_plane` or `points_plane`.
     """
 
     origin: Float[np.ndarray, " state"]
@@ -31,12 +31,15 @@ class Plane:
     offset: Float[np.ndarray, " 2"]
     labels: tuple[str, str]
 
+    def __repr__(self) -> str:
+        return f"Plane({' x '.join(self.labels)}, in {plural(self.origin.size, 'dimension')})"
+
     def lift(self, coordinates: Float[np.ndarray, "*grid 2"]) -> Float[np.ndarray, "*grid state"]:
-        """The states of the plane at coordinates (u, v)."""
+        """Returns the states of the plane at the coordinates (u, v)."""
         return self.origin + (np.asarray(coordinates) - self.offset) @ self.span
 
     def project(self, states: Any) -> Float[np.ndarray, "*batch 2"]:
-        """The coordinates (u, v) of states, on the plane or off it."""
+        """Returns the coordinates (u, v) of states, which need not lie in the plane."""
         return self.offset + (np.asarray(states, dtype=np.float64) - self.origin) @ self.reader.T
 
 
@@ -44,12 +47,14 @@ class Plane:
 class FlowField:
     """The flow on a grid over a plane.
 
-    | field      | meaning                                                                            |
-    |------------|------------------------------------------------------------------------------------|
-    | `u`, `v`   | the grid's axes; an entry [i, j] of what follows belongs to (u[j], v[i])           |
-    | `velocity` | (du/dt, dv/dt), per second                                                         |
-    | `speed`    | |dh/dt| of the whole state, per second                                             |
-    | `leaving`  | the share of |dh/dt|^2 that points out of the plane: 0 when the plane is all of it |
+    | field      | meaning                                                                                        |
+    |------------|------------------------------------------------------------------------------------------------|
+    | `u`, `v`   | the axes of the grid; entry [i, j] of the fields below belongs to (u[j], v[i])                 |
+    | `velocity` | (du/dt, dv/dt), per second                                                                     |
+    | `speed`    | |dh/dt| of the whole state, per second                                                         |
+    | `leaving`  | the share of |dh/dt|^2 that points out of the plane; 0 if the plane is all of phase space      |
+
+    No example: made by `flow_field`.
     """
 
     plane: Plane
@@ -59,19 +64,26 @@ class FlowField:
     speed: Float[np.ndarray, "rows columns"]
     leaving: Float[np.ndarray, "rows columns"]
 
+    def __repr__(self) -> str:
+        ranges = ", ".join(
+            f"{label} from {axis[0]:.3g} to {axis[-1]:.3g}" for label, axis in zip(self.labels, (self.u, self.v))
+        )
+        return f"FlowField({len(self.v)} x {len(self.u)} points: {ranges}; {self.share_leaving:.0%} leaves the plane)"
+
     @property
     def share_leaving(self) -> float:
-        """The share of the squared speed, summed over the grid, that leaves the plane."""
+        """The share of the squared speed, summed over the grid, that points out of the plane."""
         total = np.sum(self.speed**2)
         return float(np.sum(self.leaving * self.speed**2) / total) if total > 0 else 0.0
 
     @property
     def labels(self) -> tuple[str, str]:
+        """The names of the two coordinates."""
         return self.plane.labels
 
 
 def state_plane(size: int, first: int = 0, second: int = 1, origin: Any = None) -> Plane:
-    """The plane of two coordinates of the state; the others stay at `origin` (zero by default).
+    """Builds the plane of two coordinates of the state; the other coordinates stay at `origin` (zero by default).
 
     >>> state_plane(3).lift(np.array([1.0, 2.0]))
     array([1., 2., 0.])
@@ -84,49 +96,73 @@ def state_plane(size: int, first: int = 0, second: int = 1, origin: Any = None) 
 
 
 def output_plane(net: AbstractNetwork, first: int = 0, second: int = 1, origin: Any = None) -> Plane:
-    """The plane in which two outputs change and the state changes as little as possible.
+    """Builds the plane in which two outputs change and the state changes as little as possible.
 
-    For an affine readout y = C h + d the plane is h = origin + C^+ (y - y(origin)), C^+ the pseudo-inverse of
-    C's two rows; for N = 2 it is the whole phase space. Velocities are those of the outputs, C dh/dt.
+    For an affine readout y = C h + d the plane is h = origin + C^+ (y - y(origin)), where C^+ is the pseudo-inverse of
+    C's two rows; for N = 2 it is all of phase space. Velocities are those of the outputs, C dh/dt.
+
+    **Arguments:**
+
+    - `net`: a network with an affine readout of at least two outputs.
+    - `first`, `second`: the indices of the two outputs.
+    - `origin`: a state in the plane, zero by default.
+
+    **Returns:** a `Plane`.
+
+    >>> from gnode import Network, cells
+    >>> output_plane(Network(cells.rnn(1, 3, key=0), outputs=2, key=1)).labels
+    ('output 1', 'output 2')
     """
     of = system(net)
     centre = np.zeros(of.size) if origin is None else states_of(origin, of.size, "origin")[0]
     if net.outputs < 2:
-        raise errors.ArgumentError(f"net has {net.outputs} output, but an output plane needs 2; use another plane.")
+        raise errors.ArgumentError(f"net has {net.outputs} output, but an output plane needs 2: use another plane.")
     probes = np.stack([centre, centre + 1.0, centre - 0.5])
     C = in_chunks(_readout_jacobian, of, probes)
     if not np.allclose(C, C[0], rtol=1e-6, atol=1e-9):
-        raise errors.ArgumentError("net has a readout that is not affine, so its outputs span no plane; use another.")
+        raise errors.ArgumentError(
+            "net has a readout that is not affine, so its outputs span no plane: use another plane."
+        )
     reader = C[0][[first, second]]
     if np.linalg.matrix_rank(reader) < 2:
-        raise errors.ArgumentError("net has two outputs that are multiples of each other, so they span no plane.")
+        raise errors.ArgumentError(
+            "net has two outputs that are multiples of each other, so they span no plane: use another plane."
+        )
     offset = in_chunks(outputs_of, of, centre[None])[0][[first, second]]
     return Plane(centre, np.linalg.pinv(reader).T, reader, offset, (f"output {first + 1}", f"output {second + 1}"))
 
 
 def pca_plane(states: Any, first: int = 0, second: int = 1) -> Plane:
-    """The plane of two principal components of states, through their mean."""
-    found = pca(states)
-    if len(found.explained) < 2:
-        raise errors.ArgumentError("states have one dimension, but a plane needs at least 2.")
-    span = found.components[[first, second]]
-    shares = found.explained[[first, second]]
+    """Builds the plane of two principal components of states, through their mean.
+
+    >>> pca_plane([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]]).labels
+    ('PC 1 (100% of variance)', 'PC 2 (0% of variance)')
+    """
+    components = pca(states)
+    if len(components.explained) < 2:
+        raise errors.ArgumentError("states has 1 dimension, but a plane needs at least 2.")
+    span = components.components[[first, second]]
+    shares = components.explained[[first, second]]
     labels = (
         f"PC {first + 1} ({shares[0]:.0%} of variance)",
         f"PC {second + 1} ({shares[1]:.0%} of variance)",
     )
-    return Plane(found.mean, span, span, np.zeros(2), labels)
+    return Plane(components.mean, span, span, np.zeros(2), labels)
 
 
 def points_plane(points: Any) -> Plane:
-    """The plane through three states; the first is the origin, the second lies on the u axis."""
+    """Builds the plane through three states; the first is the origin, the second lies on the u axis.
+
+    >>> points_plane([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 1.0, 0.0]]).project([2.0, 1.0, 5.0])
+    array([2., 1.])
+    """
     matrix = np.asarray(points, dtype=np.float64)
     if matrix.ndim != 2 or len(matrix) != 3 or not np.all(np.isfinite(matrix)):
         raise errors.ArgumentError(f"points has shape {matrix.shape}, but must hold three states, one per row.")
     sides = matrix[1:] - matrix[0]
     Q, R = np.linalg.qr(sides.T)
     if np.min(np.abs(np.diagonal(R))) <= 1e-12 * np.max(np.abs(R)):
-        raise errors.ArgumentError("points lie on one line, so they span no plane.")
+        raise errors.ArgumentError("points holds three states on one line, but a plane needs three that are not.")
     span = (Q * np.sign(np.diagonal(R))).T
     return Plane(matrix[0], span, span, np.zeros(2), ("from point 1 to 2", "across"))
 
@@ -141,12 +177,16 @@ def flow_field(
     x: Any = None,
     state: int | None = None,
 ) -> FlowField:
-    """The flow at a constant input on a grid over a plane.
+    """Evaluates the flow at a constant input on a grid over a plane.
 
-    **Arguments:** `source`, `x`, `state` as in `system`; `plane` (by default the output plane of a network
-    with two outputs or more and an affine readout, else the first two principal components of `around` or the
-    first two coordinates of the state); `limits` of
-    u and v, or `around`: states whose extent, with a margin, sets them; `resolution`, points along each axis.
+    **Arguments:**
+
+    - `source`, `x`, `state`: as in `system`.
+    - `plane`: by default the output plane of a network with at least two outputs and an affine readout, else the first
+      two principal components of `around`, else the first two coordinates of the state.
+    - `limits`: ((low, high), (low, high)) of u and v.
+    - `around`: states whose range, with a margin, sets the limits if `limits` is None.
+    - `resolution`: the number of grid points along each axis.
 
     **Returns:** a `FlowField`.
 
@@ -171,14 +211,12 @@ def flow_field(
 
 
 def default_plane(of: System, around: Any = None) -> Plane:
-    """The output plane where there is one, else two principal components of `around`, else two state
-    coordinates.
-    """
+    """Returns the output plane if it exists, else two principal components of `around`, else two state coordinates."""
     centre = None if around is None else states_of(around, of.size, "around").mean(axis=0)
     if of.network is not None and of.network.outputs >= 2:
         try:
             return output_plane(of.network, origin=centre)
-        except errors.ArgumentError:  # no such plane: the next best one follows
+        except errors.ArgumentError:  # fall through to the next best plane
             pass
     if around is not None and of.size > 2:
         return pca_plane(around)
@@ -187,11 +225,13 @@ def default_plane(of: System, around: Any = None) -> Plane:
 
 def _limits(plane: Plane, limits: Any, around: Any) -> tuple[tuple[float, float], tuple[float, float]]:
     if limits is None and around is None:
-        raise errors.ArgumentError("limits and around are both missing: say where to look.")
+        raise errors.ArgumentError(
+            "limits and around are both missing: pass one of them to set the range of the plane."
+        )
     if limits is None:
-        seen = plane.project(states_of(around, plane.origin.size, "around"))
-        low, high = seen.min(axis=0), seen.max(axis=0)
-        margin = 0.25 * np.maximum(high - low, 1e-3 * max(1.0, float(np.abs(seen).max())))
+        coordinates = plane.project(states_of(around, plane.origin.size, "around"))
+        low, high = coordinates.min(axis=0), coordinates.max(axis=0)
+        margin = 0.25 * np.maximum(high - low, 1e-3 * max(1.0, float(np.abs(coordinates).max())))
         limits = tuple(zip(low - margin, high + margin))
     pairs = np.asarray(limits, dtype=float)
     if pairs.shape != (2, 2) or not np.all(pairs[:, 0] < pairs[:, 1]):

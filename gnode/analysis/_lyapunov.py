@@ -15,15 +15,22 @@ from gnode.cells import Cell
 from gnode.network import AbstractNetwork
 from gnode.precision import double
 
-_BLOCKS = 10  # the error bar comes from the scatter of this many consecutive parts of the trajectory
+_BLOCKS = 10  # the standard error is computed from the means of this many consecutive blocks
 
 
 @dataclasses.dataclass(frozen=True)
 class LyapunovExponents:
-    """`exponents` per second, largest first, with `standard_error` from blocks of the trajectory.
+    """Lyapunov exponents with error bars.
 
-    `running` is the estimate after each tenth of the trajectory: a converged one has stopped moving. `steps`
-    were counted after the transient. `status` is "finished", or "not_finite" if the trajectory blew up.
+    | field            | meaning                                                                             |
+    |------------------|-------------------------------------------------------------------------------------|
+    | `exponents`      | the exponents per second, in decreasing order                                       |
+    | `standard_error` | their standard errors, from consecutive blocks of the trajectory                    |
+    | `running`        | the estimates after each tenth of the trajectory, to judge convergence              |
+    | `steps`          | the number of steps after the transient                                             |
+    | `status`         | "finished", or "not_finite" if the trajectory diverged                              |
+
+    No example: made by `lyapunov`.
     """
 
     exponents: Float[np.ndarray, " exponents"]
@@ -32,9 +39,14 @@ class LyapunovExponents:
     steps: int
     status: str
 
+    def __repr__(self) -> str:
+        values = ", ".join(f"{a:.3g} ± {b:.1g}" for a, b in zip(self.exponents[:5], self.standard_error))
+        more = ", ..." if len(self.exponents) > 5 else ""
+        return f"LyapunovExponents({values}{more} per second; {self.steps} steps, {self.status})"
+
     @property
     def sum(self) -> float:
-        """The mean rate at which volumes of phase space grow, where all exponents were asked for."""
+        """The mean growth rate of phase-space volumes, if all exponents were computed."""
         return float(self.exponents.sum())
 
     @property
@@ -60,18 +72,22 @@ def lyapunov(
     exponents: int | None = None,
     method: Any = None,
 ) -> LyapunovExponents:
-    """Lyapunov exponents of the map that the solver iterates, by repeated QR decompositions.
+    """Computes the Lyapunov exponents of the map that the solver iterates, by repeated QR decompositions.
 
     With J_t the Jacobian of step t, J_t Q_(t-1) = Q_t R_t and
 
         exponent_i = mean over t of ln |R_t,ii| / dt.
 
-    **Arguments:** `source`, `x`, `dt`, `method` as in `system`; `start`, one state; `steps` to average over,
-    after `transient` steps that bring the state to its attractor and Q to its directions; `xs`, the inputs of
-    a driven trajectory (time x inputs, repeated if it is shorter); `exponents`, how many of the largest (all
-    by default).
+    **Arguments:**
 
-    **Returns:** `LyapunovExponents`.
+    - `source`, `x`, `dt`, `method`: as in `system`.
+    - `start`: the initial state.
+    - `steps`: the number of steps to average over.
+    - `transient`: the number of steps before those, in which the state reaches its attractor and Q aligns.
+    - `xs`: the inputs of a driven trajectory (time x inputs), repeated if they are fewer than the steps.
+    - `exponents`: how many of the largest exponents to compute, all by default.
+
+    **Returns:** a `LyapunovExponents`.
 
     >>> lyapunov(lambda h, x: -h, [1.0], dt=0.1, steps=50, transient=0).exponents.round(6)  # ln(0.9) / 0.1
     array([-1.053605])
@@ -108,7 +124,7 @@ def _inputs(of: System, xs: Any, total: int) -> Float[np.ndarray, "time inputs"]
 
 @eqx.filter_jit
 def _growth(of: System, h0: Array, inputs: Array, count: int) -> Float[Array, "time exponents"]:
-    """ln |R_ii| of every step."""
+    """Returns ln |R_ii| of every step."""
 
     def step(carried: tuple[Array, Array], x: Array) -> tuple[tuple[Array, Array], Array]:
         h, Q = carried

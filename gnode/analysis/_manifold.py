@@ -1,4 +1,4 @@
-"""The geometry of a set of points: its dimension, its connected parts, its extent and its shape."""
+"""The geometry of a point set: its dimension, connected components, extent and shape."""
 
 import dataclasses
 
@@ -7,6 +7,7 @@ from jaxtyping import Float
 from scipy.spatial import ConvexHull, KDTree, QhullError
 
 from gnode.analysis._fixed_points.merging import components, even_sample
+from gnode.wording import plural
 
 SHAPES: dict[str, str] = {
     "points": "isolated points",
@@ -20,42 +21,57 @@ SHAPES: dict[str, str] = {
     "cuboid": "a filled box in three or more dimensions",
     "region": "a filled region of another shape",
 }
-"""Every shape that is told apart, in output coordinates."""
+"""The shapes that `shape` distinguishes in output coordinates, with their meaning."""
 
 MOST_CORE_POINTS = 1500
-CORE_SPACING = 0.01  # of the extent: finer detail is left out
-FEWEST_FOR_A_MANIFOLD = 20  # core points; fewer are isolated points, or too few to tell
+CORE_SPACING = 0.01  # share of the extent; finer detail is ignored
+FEWEST_FOR_A_MANIFOLD = 20  # core points; fewer count as isolated points
 NEIGHBOURS = 12
-LINK = 5.0  # typical spacings of the core within which two points belong together
-LONGEST_LINK = 0.2  # of the extent
+LINK = 5.0  # points of the core within this many typical spacings are connected
+LONGEST_LINK = 0.2  # share of the extent; upper bound of the linking distance
 FLAT = 0.1  # a local direction with less than this share of the largest local variance is thickness, not extent
 RING_WOBBLE = 0.15  # standard deviation of a ring's radius, as a share of its mean
-RING_GAP = np.pi / 3  # the largest angle without points in a ring
-RING_HOLE, ANNULUS_HOLE = (
-    0.8,
-    0.2,
-)  # inner radius as a share of the outer one, from which there is a ring, a hole
+RING_GAP = np.pi / 3  # largest angle without points in a ring
+RING_HOLE, ANNULUS_HOLE = 0.8, 0.2  # smallest inner radius, as a share of the outer one, of a ring and of an annulus
 STRAIGHT = 0.1  # width of an interval, as a share of its length
 SQUARE_SIDES = 1.25  # the largest ratio of the sides of a square
 
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """A name from `SHAPES`, the range of each output (`low`, `high`), and the numbers that decided."""
+    """The shape of a point set in output coordinates.
+
+    - `name`: a key of `SHAPES`.
+    - `low`, `high`: the range of each output.
+    - `measures`: the numbers that decided the name.
+
+    No example: made by `shape`.
+    """
 
     name: str
     low: Float[np.ndarray, " outputs"]
     high: Float[np.ndarray, " outputs"]
     measures: dict[str, float]
 
+    def __repr__(self) -> str:
+        return f"Shape({self.name}, {plural(len(self.low), 'output')}, {plural(len(self.measures), 'measure')})"
+
 
 @dataclasses.dataclass(frozen=True)
 class Manifold:
-    """What a cloud of points is like as a set.
+    """The geometry of a cloud of points.
 
-    `dimension` is the most common local dimension, `agreement` the share of points that have it; `parts` the
-    number of connected parts, `largest_part` the share of points in the largest; `extent` the
-    diagonal of the box around it; `core` an even sample, `is_in_largest` its points of the largest part.
+    | field           | meaning                                                      |
+    |-----------------|--------------------------------------------------------------|
+    | `dimension`     | the most common local dimension                              |
+    | `agreement`     | the share of core points with that local dimension           |
+    | `parts`         | the number of connected components                           |
+    | `largest_part`  | the share of core points in the largest component            |
+    | `extent`        | the diagonal of the bounding box                             |
+    | `core`          | an even sample of the points, on which all of this is measured |
+    | `is_in_largest` | whether each core point belongs to the largest component     |
+
+    No example: made by `manifold`.
     """
 
     dimension: int
@@ -66,9 +82,22 @@ class Manifold:
     core: Float[np.ndarray, "core state"]
     is_in_largest: np.ndarray
 
+    def __repr__(self) -> str:
+        counted = f"{plural(len(self.core), 'core point')}, {plural(self.parts, 'component')}"
+        return f"Manifold(dimension {self.dimension}, {counted}, extent {self.extent:.3g})"
+
 
 def manifold(points: Float[np.ndarray, "count state"]) -> Manifold:
-    """Dimension and connectedness of a cloud of points, by local principal components of an even sample.
+    """Measures the dimension and the connectedness of a cloud of points.
+
+    The local dimension is found by principal component analysis of the nearest neighbours of each point of an even
+    sample.
+
+    **Arguments:**
+
+    - `points`: one point per row.
+
+    **Returns:** a `Manifold`.
 
     >>> angle = np.linspace(0, 6.28, 400)
     >>> manifold(np.stack([np.cos(angle), np.sin(angle)], axis=1)).dimension
@@ -106,7 +135,14 @@ def _local_dimensions(core: np.ndarray) -> np.ndarray:
 
 
 def shape(outputs: Float[np.ndarray, "count outputs"], dimension: int) -> Shape:
-    """The shape of a set of a known dimension in output coordinates.
+    """Names the shape of a point set in output coordinates.
+
+    **Arguments:**
+
+    - `outputs`: one point per row.
+    - `dimension`: the intrinsic dimension of the set, as found by `manifold`.
+
+    **Returns:** a `Shape`.
 
     >>> grid = np.stack(np.meshgrid(np.linspace(-2, 2, 30), np.linspace(-1, 1, 30)), -1).reshape(-1, 2)
     >>> shape(grid, dimension=2).name
@@ -122,10 +158,10 @@ def shape(outputs: Float[np.ndarray, "count outputs"], dimension: int) -> Shape:
     return Shape(*_volume(outputs, low, high))
 
 
-_Named = tuple[str, np.ndarray, np.ndarray, dict[str, float]]
+_ShapeFields = tuple[str, np.ndarray, np.ndarray, dict[str, float]]
 
 
-def _curve(outputs: np.ndarray, low: np.ndarray, high: np.ndarray) -> _Named:
+def _curve(outputs: np.ndarray, low: np.ndarray, high: np.ndarray) -> _ShapeFields:
     centred = outputs - outputs.mean(axis=0)
     spread, axes = np.linalg.svd(centred, full_matrices=False)[1:]
     width = float(spread[1] / spread[0]) if len(spread) > 1 and spread[0] > 0 else 0.0
@@ -134,24 +170,24 @@ def _curve(outputs: np.ndarray, low: np.ndarray, high: np.ndarray) -> _Named:
         return "interval", low, high, {"length": length, "width_share": width}
     flat = centred @ axes[:2].T
     centre, radius = _circle(flat)
-    away = flat - centre
-    radii = np.linalg.norm(away, axis=1)
+    offsets = flat - centre
+    radii = np.linalg.norm(offsets, axis=1)
     wobble = float(radii.std() / radii.mean())
-    angles = np.sort(np.arctan2(away[:, 1], away[:, 0]))
+    angles = np.sort(np.arctan2(offsets[:, 1], offsets[:, 0]))
     gap = float(np.max(np.diff(np.concatenate([angles, angles[:1] + 2 * np.pi]))))
     measures = {"radius": radius, "radius_wobble": wobble, "largest_gap_radians": gap}
     return "ring" if wobble < RING_WOBBLE and gap < RING_GAP else "curve", low, high, measures
 
 
 def _circle(points: np.ndarray) -> tuple[np.ndarray, float]:
-    """The circle that fits points best: |p|^2 = 2 c.p + (R^2 - |c|^2) is linear in c and the bracket."""
+    """Fits a circle by least squares: |p|^2 = 2 c.p + (R^2 - |c|^2) is linear in c and in the bracket."""
     matrix = np.concatenate([2 * points, np.ones((len(points), 1))], axis=1)
     *centre, rest = np.linalg.lstsq(matrix, np.sum(points**2, axis=1), rcond=None)[0]
     centre = np.asarray(centre)
     return centre, float(np.sqrt(max(rest + centre @ centre, 0.0)))
 
 
-def _area(outputs: np.ndarray, low: np.ndarray, high: np.ndarray) -> _Named:
+def _area(outputs: np.ndarray, low: np.ndarray, high: np.ndarray) -> _ShapeFields:
     try:
         hull = ConvexHull(outputs)
     except QhullError:  # all outputs on one line
@@ -178,16 +214,14 @@ def _area(outputs: np.ndarray, low: np.ndarray, high: np.ndarray) -> _Named:
 
 
 def _centroid(corners: np.ndarray) -> np.ndarray:
-    """Of the area of a convex polygon, its corners given in order."""
+    """Returns the centroid of a convex polygon's area, given its corners in order."""
     following = np.roll(corners, -1, axis=0)
     cross = corners[:, 0] * following[:, 1] - following[:, 0] * corners[:, 1]
     return ((corners + following) * cross[:, None]).sum(axis=0) / (3 * cross.sum())
 
 
 def _smallest_box(corners: np.ndarray) -> tuple[np.ndarray, float]:
-    """The sides and area of the smallest rectangle around a convex polygon: one of its sides lies along an
-    edge.
-    """
+    """Returns the sides and the area of the smallest enclosing rectangle, which shares a side with the polygon."""
     edges = np.roll(corners, -1, axis=0) - corners
     angles = np.arctan2(edges[:, 1], edges[:, 0])
     turn = np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -197,7 +231,7 @@ def _smallest_box(corners: np.ndarray) -> tuple[np.ndarray, float]:
     return sides[best], float(sides[best].prod())
 
 
-def _volume(outputs: np.ndarray, low: np.ndarray, high: np.ndarray) -> _Named:
+def _volume(outputs: np.ndarray, low: np.ndarray, high: np.ndarray) -> _ShapeFields:
     try:
         fill = float(ConvexHull(outputs).volume / np.prod(high - low))
     except QhullError:

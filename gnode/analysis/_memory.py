@@ -1,4 +1,4 @@
-"""How long a memory lasts, and how its error depends on what is to be remembered."""
+"""Lifetimes of memories, and the error of a held pulse as a function of its amplitude."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -16,17 +16,25 @@ from gnode.cells import Cell
 from gnode.network import AbstractNetwork
 from gnode.precision import double
 from gnode.types import Key, numpy_generator
+from gnode.wording import plural
 
 PAPER_RANGES = ((0.0, 0.5), (0.5, 1.0), (1.0, 2.0), (2.0, 4.0))
-"""Amplitudes of the paper's tests of the annulus network, which was trained on 1 to 2."""
+"""The ranges of amplitudes on which the paper tests the annulus network, which was trained on 1 to 2."""
 
 
 @dataclasses.dataclass(frozen=True)
 class MemoryLifetime:
-    """How outputs drift away when nothing comes in.
+    """The drift of outputs without input.
 
-    `times` in seconds; `error_quartiles` (3 x times) of |y(t) - y(0)|; `lifetimes`, the first time the error
-    of each state passes `tolerance`, infinite where it never did within `horizon` seconds.
+    | field             | meaning                                                                                 |
+    |-------------------|-----------------------------------------------------------------------------------------|
+    | `tolerance`       | the error that ends a memory                                                            |
+    | `horizon`         | the simulated time in seconds                                                           |
+    | `times`           | the times of the bins in seconds                                                        |
+    | `error_quartiles` | the quartiles of |y(t) - y(0)| over states, 3 x times                                   |
+    | `lifetimes`       | the time at which the error of each state first exceeds `tolerance`, infinite if never  |
+
+    No example: made by `memory_lifetime`.
     """
 
     tolerance: float
@@ -35,21 +43,29 @@ class MemoryLifetime:
     error_quartiles: Float[np.ndarray, "3 times"]
     lifetimes: Float[np.ndarray, " states"]
 
+    def __repr__(self) -> str:
+        lasting = f"median {self.median:.3g} s, {self.surviving:.0%} outlast {self.horizon:.3g} s"
+        return f"MemoryLifetime({plural(len(self.lifetimes), 'state')}: {lasting}, tolerance {self.tolerance:g})"
+
     @property
     def median(self) -> float:
-        """Infinite when at least half of the memories outlive the horizon."""
+        """The median lifetime in seconds; infinite if at least half of the memories outlast the horizon."""
         return float(np.median(self.lifetimes))
 
     @property
     def surviving(self) -> float:
-        """The share of memories that outlive the horizon."""
+        """The share of memories that outlast the horizon."""
         return float(np.mean(np.isinf(self.lifetimes)))
 
 
 @dataclasses.dataclass(frozen=True)
 class AmplitudeError:
-    """The error of memories of amplitudes between `low` and `high`: mean square per output, over `count` of
-    them.
+    """The error of memories with amplitudes between `low` and `high`.
+
+    `mean_square` and `upper_quartile` are over `count` pulses or trials, each averaged over outputs.
+
+    >>> AmplitudeError(0.0, 0.5, mean_square=0.01, upper_quartile=0.02, count=200).mean_square
+    0.01
     """
 
     low: float
@@ -69,15 +85,19 @@ def memory_lifetime(
     x: Any = None,
     method: Any = None,
 ) -> MemoryLifetime:
-    """Lets each state go by itself under the map, and watches its output leave.
+    """Iterates the map from each state at a constant input, and measures how long its output stays where it was.
 
-    **Arguments:** `source`, `x`, `dt`, `method` as in `system`; `states` to start from; `tolerance` of |y(t)
-    - y(0)|; `horizon` in seconds, 1000 bins by default.
+    **Arguments:**
+
+    - `source`, `x`, `dt`, `method`: as in `system`.
+    - `states`: the initial states.
+    - `tolerance`: the largest |y(t) - y(0)| of a memory that still holds.
+    - `horizon`: the simulated time in seconds, 1000 bins by default.
 
     **Returns:** a `MemoryLifetime`.
 
-    >>> found = memory_lifetime(lambda h, x: -h, [[1.0]], dt=0.01, tolerance=0.5, horizon=2)
-    >>> round(found.median, 2)  # near ln 2
+    >>> memory = memory_lifetime(lambda h, x: -h, [[1.0]], dt=0.01, tolerance=0.5, horizon=2)
+    >>> round(memory.median, 2)  # near ln 2
     0.69
     """
     of = system(source, x=x, dt=errors.positive("dt", dt), state=np.shape(states)[-1], method=method)
@@ -113,20 +133,33 @@ def hold_pulses(
     wait_bins: int = 50,
     together: bool = True,
 ) -> Float[np.ndarray, "count outputs"]:
-    """What a network still outputs, some time after a pulse of each value.
+    """Returns the outputs of a network some time after a pulse of each value.
 
-    **Arguments:** `values` (count x channels), as many channels as inputs and outputs; silence for
-    `lead_bins`, the pulse for `pulse_bins`, silence for `wait_bins`; `together` sends the channels at once,
-    else one after another with a `lead_bins` pause in between.
+    The input is zero for `lead_bins`, the pulse for `pulse_bins`, and zero for `wait_bins`.
 
-    **Returns:** the outputs at the end.
+    **Arguments:**
+
+    - `net`: a network with as many outputs as inputs.
+    - `values`: the amplitudes, count x channels.
+    - `dt`: the length of a bin in seconds.
+    - `pulse_bins`, `lead_bins`, `wait_bins`: the lengths of the three phases.
+    - `together`: whether all channels have their pulse at once; otherwise one after another, `lead_bins` apart.
+
+    **Returns:** the outputs in the last bin, count x outputs.
+
+    >>> from gnode import Network, cells
+    >>> net = Network(cells.rnn(1, 2, key=0), outputs=1, key=1)
+    >>> hold_pulses(net, [[1.0], [2.0]], dt=0.1, wait_bins=8).shape
+    (2, 1)
     """
     values = np.asarray(values, dtype=np.float32)
     channels = net.cell.inputs
     if values.ndim != 2 or values.shape[1] != channels or len(values) == 0:
         raise errors.ArgumentError(f"values has shape {values.shape}, but must be (count, {channels}).")
     if net.outputs != channels:
-        raise errors.ArgumentError(f"net has {net.outputs} outputs and {channels} inputs, but holding needs as many.")
+        raise errors.ArgumentError(
+            f"net has {net.outputs} outputs and {channels} inputs, but must have as many of both."
+        )
     pulse, lead = errors.whole("pulse_bins", pulse_bins), errors.whole("lead_bins", lead_bins, at_least=1)
     groups = [list(range(channels))] if together else [[channel] for channel in range(channels)]
     time = len(groups) * (lead + pulse) + errors.whole("wait_bins", wait_bins, at_least=0)
@@ -147,16 +180,26 @@ def error_by_amplitude(
     key: Key | int = 0,
     **timing: int,
 ) -> list[AmplitudeError]:
-    """How the error of a held pulse grows with its amplitude, inside and outside the range of training.
+    """Measures the error of held pulses by their amplitude, inside and outside the range of training.
 
-    **Arguments:** `ranges` of the amplitude: of the vector of all channels if they come `together`, in a
-    random direction, else of each channel; `count` pulses each, drawn with `key`; `timing` as in
-    `hold_pulses`.
+    **Arguments:**
+
+    - `net`, `dt`, `together`: as in `hold_pulses`.
+    - `ranges`: ranges of the amplitude. If the channels are pulsed `together`, it is the norm of the vector of all
+      channels, in a random direction; otherwise it is the absolute value of each channel.
+    - `count`: the number of pulses per range.
+    - `key`: the seed of the pulses.
+    - `timing`: the lengths of the phases, as in `hold_pulses`.
 
     **Returns:** one `AmplitudeError` per range.
+
+    >>> from gnode import Network, cells
+    >>> net = Network(cells.rnn(1, 2, key=0), outputs=1, key=1)
+    >>> error_by_amplitude(net, dt=0.1, ranges=[(1, 2)], count=2, wait_bins=8)[0].count
+    2
     """
     generator = numpy_generator(key)
-    found = []
+    by_range = []
     for low, high in ranges:
         if not 0 <= low < high:
             raise errors.ArgumentError(f"ranges holds ({low}, {high}), but must hold pairs with 0 <= low < high.")
@@ -168,16 +211,28 @@ def error_by_amplitude(
         else:
             values = generator.choice([-1.0, 1.0], shape) * generator.uniform(low, high, shape)
         squares = np.mean((hold_pulses(net, values, dt=dt, together=together, **timing) - values) ** 2, axis=1)
-        found.append(AmplitudeError(low, high, float(squares.mean()), float(np.quantile(squares, 0.75)), count))
-    return found
+        by_range.append(AmplitudeError(low, high, float(squares.mean()), float(np.quantile(squares, 0.75)), count))
+    return by_range
 
 
 def trial_error(
     net: AbstractNetwork, inputs: Any, targets: Any, *, dt: float, span: tuple[float, float]
 ) -> AmplitudeError:
-    """The error on trials of a task whose pulses have amplitudes between the two numbers of `span`.
+    """Measures the error on trials of a task whose pulses have amplitudes in the range `span`.
 
-    **Arguments:** `inputs` and `targets`, trials x time x channels.
+    **Arguments:**
+
+    - `net`: the network.
+    - `inputs`, `targets`: trials x time x channels.
+    - `dt`: the length of a bin in seconds.
+    - `span`: the smallest and the largest amplitude.
+
+    **Returns:** an `AmplitudeError`.
+
+    >>> from gnode import Network, cells
+    >>> net = Network(cells.rnn(1, 2, key=0), outputs=1, key=1)
+    >>> trial_error(net, np.zeros((2, 20, 1)), np.zeros((2, 20, 1)), dt=0.1, span=(0, 1)).count
+    2
     """
     outputs = np.asarray(net.run(jnp.asarray(inputs), dt=dt).outputs)
     squares = np.mean((outputs - np.asarray(targets)) ** 2, axis=(1, 2))

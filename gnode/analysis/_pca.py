@@ -1,4 +1,4 @@
-"""Principal components of states."""
+"""Principal component analysis of states."""
 
 import dataclasses
 from typing import Any
@@ -8,24 +8,34 @@ from jaxtyping import Float
 
 from gnode import errors
 from gnode.analysis._system import states_of
+from gnode.wording import plural
 
 
 @dataclasses.dataclass(frozen=True)
 class PCA:
-    """Principal components, largest first: `mean`, `components` (rows, orthonormal), the share of variance of
-    each.
+    """Principal components, by decreasing variance.
+
+    - `mean`: the mean of the states.
+    - `components`: the components as orthonormal rows.
+    - `explained`: the share of the variance that each component explains.
+
+    No example: made by `pca`.
     """
 
     mean: Float[np.ndarray, " state"]
     components: Float[np.ndarray, "count state"]
     explained: Float[np.ndarray, " count"]
 
+    def __repr__(self) -> str:
+        shares = ", ".join(f"{share:.0%}" for share in self.explained[:3])
+        return f"PCA({plural(len(self.explained), 'component')}, variance explained by the first: {shares})"
+
     def project(self, states: Any, count: int | None = None) -> Float[np.ndarray, "*batch count"]:
-        """Coordinates of states along the first `count` components (all by default)."""
+        """Returns the coordinates of states along the first `count` components (all by default)."""
         return (np.asarray(states, dtype=np.float64) - self.mean) @ self.components[:count].T
 
     def needed(self, share: float) -> int:
-        """How many components it takes to explain at least this share of the variance."""
+        """Returns the number of components that explain at least this share of the variance."""
         if not 0 < share <= 1:
             raise errors.ArgumentError(f"share is {share!r}, but must be above 0 and at most 1.")
         reached = np.cumsum(self.explained) >= share - 1e-12
@@ -33,7 +43,7 @@ class PCA:
 
 
 def pca(states: Any) -> PCA:
-    """Principal components of states, given as any array whose last axis is the state.
+    """Computes the principal components of states, given as any array whose last axis is the state.
 
     >>> pca([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]]).explained.round(6)
     array([1., 0.])
@@ -41,7 +51,7 @@ def pca(states: Any) -> PCA:
     size = np.shape(states)[-1] if np.ndim(states) else 0
     matrix = states_of(states, size)
     mean = matrix.mean(axis=0)
-    # The covariance is state x state, however many states there are.
+    # The size of the covariance matrix does not depend on the number of states.
     variances, vectors = np.linalg.eigh(np.atleast_2d(np.cov(matrix.T, bias=True)))
     variances = np.maximum(variances[::-1], 0)
     total = variances.sum()

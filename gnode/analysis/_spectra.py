@@ -1,6 +1,6 @@
-"""Jacobian spectra of random cells at their steady state (Appendix B), beside the mean-field radius.
+"""Jacobian spectra of random cells at their steady state (Appendix B), with the mean-field radius.
 
-A network with gates draws its spectrum together near 0: modes that neither grow nor decay, and so remember.
+Gates concentrate the spectrum near 0: such modes neither grow nor decay, and hold information for a long time.
 """
 
 import dataclasses
@@ -21,26 +21,28 @@ from gnode.solve import rollout
 MODELS = ("mgru", "gnode", "lem")
 DEPTHS = {"mgru": 1, "gnode": 3, "lem": 1}
 NEAR_ZERO = 0.1
-"""|lambda| tau up to which a mode counts as pinched."""
+"""The largest |lambda| tau of a mode that counts as pinched."""
 
-_AT_REST = 1e-3  # root mean square of tau dh/dt below which the state is a fixed point for all purposes here
+_AT_REST = 1e-3  # root mean square of tau dh/dt below which the state counts as a fixed point
 
 
 @dataclasses.dataclass(frozen=True)
 class SteadySpectrum:
-    """Spectra of one drawn cell at the state it has reached.
+    """The spectra of one random cell at the state that it has reached.
 
-    | symbol | field              | meaning                                                                |
-    |--------|--------------------|------------------------------------------------------------------------|
-    | lambda | `flow_eigenvalues` | of the flow's Jacobian d(dh/dt)/dh, per second                         |
-    | mu     | `map_eigenvalues`  | of the Jacobian of one step                                            |
-    | C_h    | `variance`         | mean square of the state                                               |
-    |        | `speed`            | root mean square of tau dh/dt: 0 at a fixed point, not so in chaos     |
-    |        | `gate`             | the constant value of the gate; NaN if it varies                       |
-    | rho    | `radius`           | mean-field radius of dF/dh at that variance; NaN if the gate varies    |
+    | symbol | field              | meaning                                                                        |
+    |--------|--------------------|--------------------------------------------------------------------------------|
+    | lambda | `flow_eigenvalues` | eigenvalues of the flow's Jacobian d(dh/dt)/dh, per second                     |
+    | mu     | `map_eigenvalues`  | eigenvalues of the Jacobian of one step                                        |
+    | C_h    | `variance`         | mean square of the state                                                       |
+    |        | `speed`            | root mean square of tau dh/dt: 0 at a fixed point, positive in chaos           |
+    |        | `gate`             | the constant value of the gate; NaN if it varies                               |
+    | rho    | `radius`           | mean-field spectral radius of dF/dh at that variance; NaN if the gate varies   |
+    |        | `status`           | "at rest" or "moving"                                                          |
 
-    `model`, `sigma_w`, `sigma_z`, `method`, `dt` and `tau` say what was drawn and how it was run; `status` is
-    "at rest" or "moving".
+    `model`, `sigma_w`, `sigma_z`, `method`, `dt` and `tau` are the arguments of `steady_spectrum`.
+
+    No example: made by `steady_spectrum`.
     """
 
     model: str
@@ -57,20 +59,26 @@ class SteadySpectrum:
     radius: float
     status: str
 
+    def __repr__(self) -> str:
+        drawn = (
+            f"{self.model}, {len(self.flow_eigenvalues)} dimensions, sigma_w={self.sigma_w:g}, sigma_z={self.sigma_z}"
+        )
+        return f"SteadySpectrum({drawn}, {self.status})"
+
     @property
     def map_generator(self) -> Complex[np.ndarray, " state"]:
-        """(mu - 1) / dt: what the flow's eigenvalues would be if the step were an Euler step."""
+        """(mu - 1) / dt: the eigenvalues of the flow for which an Euler step has the eigenvalues mu."""
         return (self.map_eigenvalues - 1) / self.dt
 
     @property
     def disc(self) -> tuple[float, float] | None:
-        """Centre and radius of the mean-field disc of the flow, per second; None if unknown."""
+        """The centre and the radius of the flow's mean-field disc, per second; None if the gate varies."""
         if math.isnan(self.radius):
             return None
         return -self.gate / self.tau, self.gate * self.radius / self.tau
 
     def pinching(self, within: float = NEAR_ZERO) -> float:
-        """Fraction of the flow's modes with |lambda| tau <= `within`."""
+        """Returns the fraction of the flow's modes with |lambda| tau <= `within`."""
         errors.positive("within", within)
         return float(np.mean(np.abs(self.flow_eigenvalues) * self.tau <= within))
 
@@ -84,13 +92,19 @@ def draw_cell(
     tau: float = 1.0,
     seed: int = 0,
 ) -> Gated | LEM:
-    """A cell of Appendix B: tanh, W^l ~ N(0, sigma_w^2 / N_l), W_z ~ N(0, sigma_z^2 / N), no biases.
+    """Draws a cell of Appendix B: tanh, W^l ~ N(0, sigma_w^2 / N_l), W_z ~ N(0, sigma_z^2 / N), no biases.
 
-    **Arguments:** `model`, one of "mgru" (L_h = 1), "gnode" (L_h = 3, all widths N, identity after the last
-    layer) and "lem"; `state`, N; `sigma_w`, `sigma_z` the scales; at `sigma_z` = 0 every gate stands at
-    sigmoid(0) = 1/2, which only slows time down, and None leaves the gate out altogether; `tau`; `seed`.
+    **Arguments:**
 
-    **Returns:** the cell; LEM has N units in each of its two blocks.
+    - `model`: "mgru" (L_h = 1), "gnode" (L_h = 3, all widths N, identity after the last layer) or "lem".
+    - `state`: N.
+    - `sigma_w`: the scale of the weights.
+    - `sigma_z`: the scale of the gate's weights. At 0 every gate is sigmoid(0) = 1/2, which only rescales time; None
+      removes the gate.
+    - `tau`: the time constant in seconds.
+    - `seed`: the seed of the draw.
+
+    **Returns:** the cell. LEM has N units in each of its two blocks.
 
     >>> draw_cell("gnode", 20, sigma_z=5.0).F.depth
     3
@@ -117,7 +131,7 @@ def draw_cell(
         )
     if sigma_z is None:
         return cell
-    # The gate was drawn at the scale of everything else.
+    # The gate was drawn with sigma_w like all other weights.
     factor = errors.not_negative("sigma_z", sigma_z) / sigma_w
     return eqx.tree_at(_gate_weights, cell, jax.tree.map(lambda weight: factor * weight, _gate_weights(cell)))
 
@@ -141,14 +155,17 @@ def steady_spectrum(
     tau: float = 1.0,
     seed: int = 0,
 ) -> SteadySpectrum:
-    """Runs a drawn cell without input until it has settled; the spectra of its flow and of its map there.
+    """Integrates a random cell to its steady state without input, and computes the spectra of its flow and map there.
 
-    **Arguments:** `model`, `state`, `sigma_w`, `sigma_z`, `tau`, `seed` as in `draw_cell`; `method`, an
-    integrator of `gnode.solve.METHODS`, by default the cell's own (forward-backward Euler for LEM, Euler
-    otherwise); `duration` and `dt` in seconds.
+    Above criticality the steady state is chaotic, and the spectra are those at one point of the trajectory.
 
-    **Returns:** a `SteadySpectrum`. Above criticality the steady state is chaos, and the spectra are those of
-    a moment.
+    **Arguments:**
+
+    - `model`, `state`, `sigma_w`, `sigma_z`, `tau`, `seed`: as in `draw_cell`.
+    - `method`: an integrator of `gnode.solve.METHODS`; by default the cell's own.
+    - `duration`, `dt`: the length of the trajectory and of one step, in seconds.
+
+    **Returns:** a `SteadySpectrum`.
 
     >>> steady_spectrum("mgru", 30, sigma_w=0.5, duration=50.0).status
     'at rest'
@@ -160,11 +177,11 @@ def steady_spectrum(
     h = np.asarray(_run(cell, start, steps, dt, method), dtype=np.float64)
     if not np.all(np.isfinite(h)):
         raise errors.ArgumentError(
-            f"dt is {dt!r}, but with method {method!r} the state of {model!r} overflows within {duration!r} "
-            "s: choose a shorter step or a smaller sigma_w."
+            f"dt is {dt!r}, but with method {method!r} the state of {model!r} overflows within {duration!r} s: choose a "
+            f"shorter step or a smaller sigma_w."
         )
-    found = stability(cell, h[None], dt=dt, method=method)
-    assert found.map_eigenvalues is not None
+    spectrum = stability(cell, h[None], dt=dt, method=method)
+    assert spectrum.map_eigenvalues is not None
     velocity = np.asarray(cell.vector_field(jnp.asarray(h, dtype=float), jnp.zeros(cell.inputs)))
     speed = tau * float(np.sqrt(np.mean(velocity**2)))
     variance = float(np.mean(h**2))
@@ -176,8 +193,8 @@ def steady_spectrum(
         method=method,
         dt=dt,
         tau=tau,
-        flow_eigenvalues=found.flow_eigenvalues[0],
-        map_eigenvalues=found.map_eigenvalues[0],
+        flow_eigenvalues=spectrum.flow_eigenvalues[0],
+        map_eigenvalues=spectrum.map_eigenvalues[0],
         variance=variance,
         speed=speed,
         gate=gate,
@@ -187,9 +204,9 @@ def steady_spectrum(
 
 
 def mean_field_radius(model: str, sigma_w: float, variance: float) -> float:
-    """rho of dF/dh for a state of that variance: sqrt(chi_L) of `gnode.theory`.
+    """Returns rho of dF/dh for a state of that variance: sqrt(chi_L) of `gnode.theory`.
 
-    LEM's two blocks feed each other, each through one layer, so that its radius is that of the mGRU.
+    The two blocks of LEM feed each other through one layer each, so its radius equals that of the mGRU.
 
     >>> round(mean_field_radius("mgru", 1.5, 0.0), 6)
     1.5

@@ -1,4 +1,4 @@
-"""Stability of states: eigenvalues of the flow's Jacobian and of the map's."""
+"""Stability of states, from the eigenvalues of the flow's Jacobian and of the map's."""
 
 import dataclasses
 from typing import Any
@@ -11,6 +11,7 @@ from gnode import errors
 from gnode.analysis._system import Field, System, in_chunks, states_of, system
 from gnode.cells import Cell
 from gnode.network import AbstractNetwork
+from gnode.wording import plural
 
 STABLE, MARGINAL, SADDLE, UNSTABLE = "stable", "marginal", "saddle", "unstable"
 CLASSES: dict[str, str] = {
@@ -19,23 +20,24 @@ CLASSES: dict[str, str] = {
     SADDLE: "some directions grow and some decay",
     UNSTABLE: "some directions grow and none decays",
 }
-"""What a point can be, of the flow and of the map."""
+"""The classes of a state, under the flow or under the map, with their meaning."""
 
 DEFAULT_MARGIN = 1e-2
 
 
 @dataclasses.dataclass(frozen=True)
 class Stability:
-    """Eigenvalues at each of `count` states, and what follows from them.
+    """The eigenvalues at each of `count` states, and what follows from them. D is the Jacobian of f, per second.
 
-    | symbol          | field                | meaning |
-    |-----------------|----------------------|-----------------------------------------------------------------------|
-    | D               |                      | the Jacobian of f, per second |
-    | lambda(D)       | `flow_eigenvalues`   | by falling real part |
-    | mu              | `map_eigenvalues`    | of the map's Jacobian, by falling modulus; None without dt |
-    | eta(D)          | `abscissa`           | the largest real part |
-    |                 | `radius`             | the largest modulus of mu; None without dt |
-    |                 | `margin`             | a rate |Re lambda| up to this, per second, is marginal |
+    | symbol    | field              | meaning                                                                       |
+    |-----------|--------------------|-------------------------------------------------------------------------------|
+    | lambda(D) | `flow_eigenvalues` | eigenvalues of D, by decreasing real part                                     |
+    | mu        | `map_eigenvalues`  | eigenvalues of the map's Jacobian, by decreasing modulus; None without `dt`   |
+    | eta(D)    | `abscissa`         | the largest real part of lambda                                               |
+    |           | `radius`           | the largest modulus of mu; None without `dt`                                  |
+    |           | `margin`           | a direction is marginal if |Re lambda|, per second, is at most this           |
+
+    No example: made by `stability`.
     """
 
     flow_eigenvalues: Complex[np.ndarray, "count state"]
@@ -48,22 +50,22 @@ class Stability:
 
     @property
     def abscissa(self) -> Float[np.ndarray, " count"]:
+        """The spectral abscissa, per second, of each state."""
         return np.real(self.flow_eigenvalues[:, 0])
 
     @property
     def radius(self) -> Float[np.ndarray, " count"] | None:
+        """The spectral radius of the map at each state; None without `dt`."""
         return None if self.map_eigenvalues is None else np.abs(self.map_eigenvalues[:, 0])
 
     @property
     def flow_rates(self) -> Float[np.ndarray, "count state"]:
-        """Re lambda: the growth per second of each direction under the flow."""
+        """Re lambda: the growth rate of each direction under the flow, per second."""
         return np.real(self.flow_eigenvalues)
 
     @property
     def map_rates(self) -> Float[np.ndarray, "count state"] | None:
-        """ln|mu| / dt: the growth per second of each direction under the map; -inf for one that dies in one
-        step.
-        """
+        """ln|mu| / dt: the growth rate of each direction under the map, per second; -inf where mu = 0."""
         if self.map_eigenvalues is None:
             return None
         with np.errstate(divide="ignore"):
@@ -71,50 +73,53 @@ class Stability:
 
     @property
     def time_constants(self) -> Float[np.ndarray, "count state"]:
-        """1 / |Re lambda| in seconds, slowest direction of growth or decay included; infinite at exactly
-        zero.
-        """
+        """1 / |Re lambda| of each direction, in seconds; infinite where Re lambda = 0."""
         with np.errstate(divide="ignore"):
             return 1 / np.abs(self.flow_rates)
 
     @property
     def unstable(self) -> np.ndarray:
-        """The number of directions that grow under the flow, one number per state."""
+        """The number of growing directions of each state under the flow."""
         return np.sum(self.flow_rates > self.margin, axis=1)
 
     @property
     def marginal(self) -> np.ndarray:
-        """The number of directions that neither grow nor decay under the flow, one number per state."""
+        """The number of marginal directions of each state under the flow."""
         return np.sum(np.abs(self.flow_rates) <= self.margin, axis=1)
 
     @property
     def flow_class(self) -> np.ndarray:
-        """A label from `CLASSES` for each state, by the flow."""
+        """The class of each state under the flow, from `CLASSES`."""
         return classify(self.flow_rates, self.margin)
 
     @property
     def map_class(self) -> np.ndarray | None:
-        """A label from `CLASSES` for each state, by the map that the solver iterates."""
+        """The class of each state under the map that the solver iterates, from `CLASSES`; None without `dt`."""
         return None if self.map_rates is None else classify(self.map_rates, self.margin)
 
     @property
     def disagrees(self) -> np.ndarray:
-        """Where flow and map do not give the same class. Steps as long as tau make this possible."""
+        """Whether flow and map give different classes. This is possible for steps as long as tau."""
         if self.map_class is None:
             return np.zeros(len(self), bool)
         return self.flow_class != self.map_class
 
     def summary(self) -> dict[str, Any]:
-        """Medians and quartiles of the abscissa (and the radius), and how many states fall in each class."""
+        """Returns the median and quartiles of the abscissa (and radius), and the number of states in each class."""
         if len(self) == 0:
             return {"count": 0}
-        found: dict[str, Any] = {"count": len(self), "abscissa": _quartiles(self.abscissa)}
-        found["flow_classes"] = _counts(self.flow_class)
+        numbers: dict[str, Any] = {"count": len(self), "abscissa": _quartiles(self.abscissa)}
+        numbers["flow_classes"] = _counts(self.flow_class)
         if self.radius is not None and self.map_class is not None:
-            found["radius"] = _quartiles(self.radius)
-            found["map_classes"] = _counts(self.map_class)
-            found["disagreements"] = int(self.disagrees.sum())
-        return found
+            numbers["radius"] = _quartiles(self.radius)
+            numbers["map_classes"] = _counts(self.map_class)
+            numbers["disagreements"] = int(self.disagrees.sum())
+        return numbers
+
+    def __repr__(self) -> str:
+        size = f"{plural(len(self), 'state')} of {plural(self.flow_eigenvalues.shape[1], 'dimension')}"
+        by_map = "" if self.map_class is None else f"; map: {_in_words(self.map_class)}"
+        return f"Stability({size}; flow: {_in_words(self.flow_class)}{by_map})"
 
     def __getitem__(self, which: Any) -> "Stability":
         mapped = None if self.map_eigenvalues is None else self.map_eigenvalues[which]
@@ -131,20 +136,22 @@ def stability(
     method: Any = None,
     chunk: int = 512,
 ) -> Stability:
-    """Eigenvalues of the flow and of the map at each state.
+    """Computes the eigenvalues of the flow and of the map at each state.
 
-    The flow decays along an eigenvector of D = df/dh if Re lambda < 0, the map h -> step(h) if |mu| < 1.
-    One Euler step has mu = 1 + dt lambda, so that an oscillation which decays under the flow can grow under
-    the map.
+    The flow decays along an eigenvector of D = df/dh if Re lambda < 0, the map h -> step(h) if |mu| < 1. One Euler step
+    has mu = 1 + dt lambda, so an oscillation that decays under the flow can grow under the map.
 
-    **Arguments:** `source`, `x`, `dt`, `method` as in `system`; `states`, any array whose last axis is the
-    state; `margin`, as a share of 1 / tau (of one per second for a function): slower directions
-    count as marginal; `chunk`, the number of Jacobians in memory at a time.
+    **Arguments:**
+
+    - `source`, `x`, `dt`, `method`: as in `system`.
+    - `states`: any array whose last axis is the state.
+    - `margin`: directions slower than this share of 1 / tau (of one per second for a function) are marginal.
+    - `chunk`: the number of Jacobians in memory at a time.
 
     **Returns:** a `Stability`.
 
-    >>> stability(lambda h, x: -2 * h, np.zeros((1, 3)), dt=0.1).summary()["flow_classes"]
-    {'stable': 1}
+    >>> stability(lambda h, x: -2 * h, np.zeros((1, 3)), dt=0.1)
+    Stability(1 state of 3 dimensions; flow: 1 stable; map: 1 stable)
     """
     states = np.asarray(states, dtype=np.float64)
     of = system(source, x=x, dt=dt, state=states.shape[-1], method=method)
@@ -168,11 +175,11 @@ def stability(
 
 
 def classify(rates: Float[np.ndarray, "count state"], margin: float) -> np.ndarray:
-    """A label from `CLASSES` for each row of growth rates."""
+    """Returns a class from `CLASSES` for each row of growth rates."""
     grows = np.any(rates > margin, axis=1)
     decays = np.any(rates < -margin, axis=1)
-    waits = np.any(np.abs(rates) <= margin, axis=1)
-    return np.select([grows & decays, grows, waits], [SADDLE, UNSTABLE, MARGINAL], STABLE)
+    is_neutral = np.any(np.abs(rates) <= margin, axis=1)
+    return np.select([grows & decays, grows, is_neutral], [SADDLE, UNSTABLE, MARGINAL], STABLE)
 
 
 def _flow_jacobian(of: System, h: Array) -> Array:
@@ -184,7 +191,7 @@ def _map_jacobian(of: System, h: Array) -> Array:
 
 
 def _eigenvalues(matrices: Float[np.ndarray, "count n n"]) -> Complex[np.ndarray, "count n"]:
-    """On the host: accelerators have no good routine for matrices that are not symmetric."""
+    """Computes eigenvalues on the host: accelerators have no good routine for matrices that are not symmetric."""
     is_finite = np.isfinite(matrices).all(axis=(1, 2))
     values = np.full(matrices.shape[:2], np.nan, dtype=complex)
     if is_finite.any():
@@ -206,6 +213,10 @@ def _sorted(values: np.ndarray, by_modulus: bool) -> np.ndarray:
 def _quartiles(values: np.ndarray) -> dict[str, float]:
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
     return {"median": float(middle), "lower_quartile": float(low), "upper_quartile": float(high)}
+
+
+def _in_words(labels: np.ndarray) -> str:
+    return ", ".join(f"{count} {label}" for label, count in _counts(labels).items()) or "none"
 
 
 def _counts(labels: np.ndarray) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Everything at once: the analyses that a report is made of."""
+"""All analyses of a network that a report consists of."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -18,21 +18,33 @@ from gnode.analysis._system import states_of
 from gnode.network import AbstractNetwork
 from gnode.types import Key
 
-FEWEST_SLOW_STATES = 20  # fewer cannot show what shape they lie on
+FEWEST_SLOW_STATES = 20
+"""The smallest number of slow states whose geometry is measured."""
 LYAPUNOV_STEPS = 1000
 MOST_EXPONENTS = 5
 
 Progress = Callable[[str], None]
-"""Called with the name of each part before it starts."""
+"""A function that is called with the name of each analysis before it starts."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Findings:
-    """What a network was found to be like.
+    """The results of all analyses of a network.
 
-    `fixed_points` are the certified ones (preset "tight"), `paper_points` those of the paper's settings,
-    `attractor` the slow set, None if hardly any state settles; `driven` the Lyapunov exponents under the
-    given inputs.
+    | field                 | meaning                                                                            |
+    |-----------------------|------------------------------------------------------------------------------------|
+    | `fixed_points`        | the fixed points found with the preset "tight"                                     |
+    | `paper_points`        | the fixed points found with the paper's settings                                   |
+    | `attractor`           | the slow set; None if fewer than `FEWEST_SLOW_STATES` states settle                |
+    | `slow_count`          | the number of visited states that settle                                           |
+    | `visited_count`       | the number of visited states that were tried                                       |
+    | `components`          | the principal components of the visited states                                     |
+    | `field`               | the flow field; None for a one-dimensional state                                   |
+    | `driven`              | the Lyapunov exponents under the given inputs; None without inputs                 |
+    | `errors_by_amplitude` | the errors of held pulses, as given to `study`                                     |
+    | `dt`                  | the length of a bin in seconds                                                     |
+
+    No example: made by `study`.
     """
 
     fixed_points: FixedPoints
@@ -46,9 +58,12 @@ class Findings:
     errors_by_amplitude: tuple[AmplitudeError, ...]
     dt: float
 
+    def __repr__(self) -> str:
+        return f"Findings(fixed_points={self.fixed_points!r}, attractor={self.attractor!r}, dt={self.dt:g})"
+
     def summary(self) -> dict[str, Any]:
-        """Plain numbers, ready for a JSON file."""
-        found = {
+        """Returns plain numbers, ready for a JSON file."""
+        numbers = {
             "dt_s": self.dt,
             "fixed_points": self.fixed_points.summary(),
             "paper_points": self.paper_points.summary(),
@@ -61,9 +76,9 @@ class Findings:
             "errors_by_amplitude": [dataclasses.asdict(error) for error in self.errors_by_amplitude],
         }
         if self.driven is not None:
-            found["lyapunov_exponents_per_s"] = self.driven.exponents.tolist()
-            found["lyapunov_standard_errors"] = self.driven.standard_error.tolist()
-        return found
+            numbers["lyapunov_exponents_per_s"] = self.driven.exponents.tolist()
+            numbers["lyapunov_standard_errors"] = self.driven.standard_error.tolist()
+        return numbers
 
 
 def study(
@@ -79,11 +94,19 @@ def study(
 ) -> Findings:
     """Runs every analysis on a network at zero input.
 
-    **Arguments:** `net`; `states` that it visits (trials x time x state); `dt` in seconds; `inputs` (trials x
-    time x inputs) for the exponents of driven trajectories; `errors_by_amplitude`, passed on; `starts` of the
-    search for fixed points, drawn from the states with `key`; `progress`.
+    **Arguments:**
+
+    - `net`: the network.
+    - `states`: the states that it visits, trials x time x state.
+    - `dt`: the length of a bin in seconds.
+    - `inputs`: trials x time x inputs, for the Lyapunov exponents of a driven trajectory.
+    - `errors_by_amplitude`: errors of held pulses to include in the findings.
+    - `starts`: the number of states at which the search for fixed points starts, drawn from `states` with `key`.
+    - `progress`: called with the name of each analysis before it starts.
 
     **Returns:** `Findings`.
+
+    No example: it takes several seconds.
     """
     visited = states_of(states, net.cell.state_size)
     search = {"dt": dt, "most_starts": errors.whole("starts", starts), "key": key}
@@ -92,8 +115,8 @@ def study(
     progress("fixed points, as in the paper")
     paper = fixed_points(net, visited, preset="paper", **search)
     progress("slow set")
-    some = visited[:: max(1, -(-len(visited) // starts))]
-    settled = slow_states(net, some, dt=dt)
+    tried = visited[:: max(1, -(-len(visited) // starts))]
+    settled = slow_states(net, tried, dt=dt)
     measured = attractor(net, settled, dt=dt) if len(settled) >= FEWEST_SLOW_STATES else None
     progress("Lyapunov exponents")
     driven = None if inputs is None else _driven(net, visited[0], np.asarray(inputs), dt)
@@ -104,7 +127,7 @@ def study(
         paper_points=paper,
         attractor=measured,
         slow_count=len(settled),
-        visited_count=len(some),
+        visited_count=len(tried),
         components=pca(visited),
         field=field,
         driven=driven,

@@ -1,5 +1,4 @@
-"""What a dynamical system is to the analyses: a flow, the map that its solver iterates, and, where there is a
-gate, its two factors."""
+"""The dynamical system of an analysis: a flow, the map that its solver iterates, and the factors of a gated flow."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,14 +14,15 @@ from gnode.cells import Cell, GatedCell
 from gnode.network import AbstractNetwork, Network
 from gnode.precision import double, to_dtype
 from gnode.solve import Solver, advance
+from gnode.wording import plural
 
 State = Float[Array, " state"]
 Field = Callable[[Any, Any], Any]
-"""dh/dt as a function f(h, x) of a state and an input."""
+"""A function f(h, x) that returns dh/dt."""
 
 
 class FieldCell(Cell):
-    """A user's own vector field f(h, x) in the shape of a cell."""
+    """A cell whose vector field is a user's function f(h, x)."""
 
     field: Field = eqx.field(static=True)
     inputs: int = eqx.field(static=True)
@@ -35,14 +35,16 @@ class FieldCell(Cell):
 class System(eqx.Module):
     """A cell at a constant input x: the autonomous system dh/dt = f(h, x).
 
-    | symbol        | member     | meaning                                                              |
-    |---------------|------------|----------------------------------------------------------------------|
-    | f             | `flow`     | dh/dt, per second                                                    |
-    | -h + F        | `drift`    | of a gated cell: f without the gate and without tau                  |
-    | G             | `gate`     | of a gated cell: between 0 (closed) and 1 (open)                     |
-    |               | `step`     | the map that the solver iterates: the state one bin of `dt` later    |
-    |               | `residual` | what must vanish at an equilibrium, in units of state                |
-    | 1 / tau       | `rate`     | the cell's own rate, per second; 1 for a function f                  |
+    | symbol  | member     | meaning                                                                 |
+    |---------|------------|-------------------------------------------------------------------------|
+    | f       | `flow`     | dh/dt, per second                                                       |
+    | -h + F  | `drift`    | f without the gate and without tau (gated cells only)                   |
+    | G       | `gate`     | the gate, between 0 (closed) and 1 (open) (gated cells only)            |
+    |         | `step`     | the map that the solver iterates: the state one bin of `dt` later       |
+    |         | `residual` | the expression that vanishes at an equilibrium, in units of state       |
+    | 1 / tau | `rate`     | the rate of the cell, per second; 1 for a function f                    |
+
+    No example: made by `system`.
     """
 
     cell: Cell
@@ -57,32 +59,41 @@ class System(eqx.Module):
         """N, the number of phase-space dimensions."""
         return self.cell.state_size
 
+    def __repr__(self) -> str:
+        name = type(self.cell).__name__
+        return f"System({name}, {plural(self.size, 'dimension')}, {self.solver.method}, dt={self.dt})"
+
     @property
     def is_gated(self) -> bool:
-        """Whether f is known as a product of a gate and a drift."""
+        """Whether f is known as the product of a gate and a drift."""
         return isinstance(self.cell, GatedCell)
 
     def flow(self, h: State) -> State:
+        """Returns dh/dt, per second."""
         return self.cell.vector_field(h, jnp.asarray(self.x))
 
     def drift(self, h: State) -> State:
+        """Returns -h + F of a gated cell."""
         assert isinstance(self.cell, GatedCell)
         return self.cell.drift(h, jnp.asarray(self.x))
 
     def gate(self, h: State) -> State:
+        """Returns G of a gated cell."""
         assert isinstance(self.cell, GatedCell)
         return self.cell.gate(h, jnp.asarray(self.x))
 
     def step(self, h: State, x: Float[Array, " inputs"] | None = None) -> State:
+        """Returns the state one bin later, under the input `x` (by default the system's own)."""
         held = jnp.asarray(self.x if x is None else x)
         return advance(self.cell, h, (held, held, jnp.asarray(self.dt, dtype=h.dtype)), self.solver)
 
     def residual(self, h: State) -> State:
-        # G * (-h + F) = 0 is worse conditioned than -h + F = 0, and is also nearly solved wherever the gate
-        # is shut.
+        # G * (-h + F) = 0 is worse conditioned than -h + F = 0, and also nearly holds wherever the gate is shut.
+        """Returns -h + F of a gated cell, tau f of any other."""
         return self.drift(h) if self.is_gated else self.flow(h) / self.rate
 
     def scaled_flow(self, h: State) -> State:
+        """Returns tau f."""
         return self.flow(h) / self.rate
 
 
@@ -94,14 +105,17 @@ def system(
     state: int | None = None,
     method: str | Solver | None = None,
 ) -> System:
-    """What the analyses work on, made from a network, a cell, or a function f(h, x).
+    """Builds the `System` that the analyses work on from a network, a cell, or a function f(h, x).
 
-    **Arguments:** `source`; `x`, the constant input (zero by default); `dt`, the length of a bin in seconds,
-    without which only the flow can be analysed; `state`, the number of dimensions, needed for a function
-    alone; `method`, the integrator of the map: by default a network's own, a cell's default, and the Euler
-    step for a function.
+    **Arguments:**
 
-    **Returns:** a `System`. It is in float32 until an analysis casts it.
+    - `source`: the network, cell, or function.
+    - `x`: the constant input, zero by default.
+    - `dt`: the length of a bin in seconds; without it only the flow can be analysed.
+    - `state`: the number of dimensions; required for a function, ignored otherwise.
+    - `method`: the integrator of the map; by default that of the network or cell, and the Euler step for a function.
+
+    **Returns:** a `System`. It keeps the dtype of `source`; analyses cast it to float64.
 
     >>> system(lambda h, x: -h, state=3).size
     3
@@ -113,15 +127,17 @@ def system(
         cell, solver = source.cell, source.solver
     elif isinstance(source, AbstractNetwork):
         raise errors.ArgumentError(
-            f"source is a {type(source).__name__}, but must be a gnode.Network, a cell or a function f(h, x): what has no "
-            f"flow under a constant input has no fixed points."
+            f"source is a {type(source).__name__}, but must be a gnode.Network, a cell or a function f(h, x), which have a "
+            f"flow at a constant input."
         )
     elif isinstance(source, Cell):
         cell, solver = source, Solver(source.default_method)
     elif callable(source):
         cell, solver = _field_cell(source, x, state), Solver()
     else:
-        raise errors.ArgumentError(f"source is {source!r}, but must be a network, a cell or a function f(h, x).")
+        raise errors.ArgumentError(
+            f"source is a {type(source).__name__}, but must be a network, a cell or a function f(h, x)."
+        )
     if method is not None:
         solver = method if isinstance(method, Solver) else Solver(method)
     if dt is not None:
@@ -130,12 +146,12 @@ def system(
 
 
 def in_double(source: System) -> System:
-    """The same system with every number in float64. Call it inside `gnode.precision.double()`."""
+    """Casts a system to float64. Call it inside `gnode.precision.double()`."""
     return to_dtype(source, jnp.float64)
 
 
 def states_of(states: Any, size: int, name: str = "states") -> Float[np.ndarray, "count state"]:
-    """States as a float64 matrix, one per row, from an array of any shape whose last axis is the state."""
+    """Returns states of any shape, whose last axis is the state, as a checked float64 matrix with one state per row."""
     array = np.asarray(states, dtype=np.float64)
     if array.ndim == 0 or array.shape[-1] != size:
         raise errors.ArgumentError(
@@ -155,19 +171,17 @@ def in_chunks(
     states: Float[np.ndarray, "count state"],
     chunk: int = 512,
 ) -> Any:
-    """`function(system, state)` for every state in float64, on the host, at most `chunk` of them in memory at
-    a time.
-    """
+    """Evaluates `function(system, state)` for every state in float64, at most `chunk` at a time, as numpy arrays."""
     with double():
         precise = in_double(of)
-        parts = []
+        blocks = []
         for start in range(0, len(states), chunk):
             block = states[start : start + chunk]
             padded = np.concatenate([block, np.repeat(block[-1:], _padded(len(block), chunk) - len(block), axis=0)])
             values = _batched(function, precise, jnp.asarray(padded))
             size = len(block)
-            parts.append(jax.tree.map(lambda value, size=size: np.asarray(value)[:size], values))
-        return jax.tree.map(lambda *pieces: np.concatenate(pieces), *parts)
+            blocks.append(jax.tree.map(lambda value, size=size: np.asarray(value)[:size], values))
+        return jax.tree.map(lambda *values: np.concatenate(values), *blocks)
 
 
 def flow_of(source: System, h: State) -> State:
@@ -183,13 +197,13 @@ def gate_of(source: System, h: State) -> State:
 
 
 def outputs_of(source: System, h: State) -> Float[Array, " outputs"]:
-    """The readout of a state; the state itself where there is no readout."""
+    """Returns the readout of a state; the state itself without a network."""
     return h if source.network is None else source.network.read(h)
 
 
 def _field_cell(field: Field, x: Any, state: int | None) -> FieldCell:
     if state is None:
-        raise errors.ArgumentError("state is missing: a function f(h, x) does not say how many dimensions it has.")
+        raise errors.ArgumentError("state is missing: pass the number of dimensions of the function f(h, x).")
     return FieldCell(field=field, inputs=0 if x is None else np.size(x), units=errors.whole("state", state))
 
 
@@ -200,7 +214,7 @@ def _checked_input(cell: Cell, x: Any) -> Float[np.ndarray, " inputs"]:
             f"x has shape {values.shape}, but the cell takes an input of shape ({cell.inputs},)."
         )
     if not np.all(np.isfinite(values)):
-        raise errors.ArgumentError(f"x is {values}, but must be finite.")
+        raise errors.ArgumentError("x holds NaN or infinity, but must be finite.")
     return values
 
 
@@ -209,7 +223,7 @@ def _rate(cell: Cell) -> Float[np.ndarray, ""]:
 
 
 def _padded(count: int, chunk: int) -> int:
-    """The next power of two, so that blocks of any size share a few compilations."""
+    """Returns the next power of two, so that blocks of any size share a few compilations."""
     return min(chunk, 1 << max(count - 1, 0).bit_length())
 
 

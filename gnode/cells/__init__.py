@@ -1,4 +1,4 @@
-"""Cells: right-hand sides dh/dt as functions of a state h and an input x. One file per equation."""
+"""Recurrent cells: right-hand sides dh/dt as functions of a state h and an input x. Each equation has its own file."""
 
 from gnode._lazy import public_names
 

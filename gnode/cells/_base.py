@@ -1,4 +1,4 @@
-"""What every cell is: a right-hand side."""
+"""Abstract base classes of cells."""
 
 import abc
 from collections.abc import Callable
@@ -7,48 +7,60 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from gnode import errors
+from gnode.cells._stack import Stack
+from gnode.types import module_repr, values_repr
+from gnode.wording import plural
 
 
 class Cell(eqx.Module):
-    """A continuous-time recurrent cell: dh/dt as a function of its state h and its input x.
+    """Abstract base class of continuous-time recurrent cells: dh/dt as a function of a state h and an input x.
 
-    A cell knows neither steps nor training; `gnode.solve` makes time pass. It works on one state and one input; batches
-    and grids are `jax.vmap`. A cell of your own subclasses this, has the fields `inputs` and `units`, and defines
-    `vector_field`.
+    A cell defines a vector field and nothing else; `gnode.solve` integrates it. It works on one state and one input; use
+    `jax.vmap` for batches. A subclass has the fields `inputs` and `units` and defines `vector_field`.
+
+    >>> class Leak(Cell):
+    ...     inputs: int = 1
+    ...     units: int = 2
+    ...     def vector_field(self, h, x):
+    ...         return -h
+    >>> Leak()
+    Leak(1 input, 2 units, tau=1, 0 parameters)
     """
 
     inputs: eqx.AbstractVar[int]
-    """D, the size of x."""
+    """D, the number of input channels."""
     units: eqx.AbstractVar[int]
-    """N, the number of units that a readout sees."""
+    """N, the number of units that the readout sees."""
 
     @property
     def state_size(self) -> int:
-        """The number of phase-space dimensions. Cells with a second variable per unit have 2 N."""
+        """The dimension of the state space: N, or 2 N for cells with two variables per unit."""
         return self.units
 
     @property
     def default_method(self) -> str:
-        """The integrator that the paper uses for this cell."""
+        """The name of the integrator that the paper uses for this cell."""
         return "euler"
 
     @property
     def time_constant(self) -> Float[Array, "..."] | float:
-        """tau in seconds, one number or one per unit: the scale by which analyses measure speeds. 1 unless overridden."""
+        """tau in seconds, one number or one per unit, by which analyses scale speeds. It is 1 unless overridden."""
         return 1.0
 
     @property
     def blocks(self) -> tuple[slice, slice] | None:
-        """The halves of the state that forward-backward Euler updates, in that order; None if there are none."""
+        """The two parts of the state that forward-backward Euler updates in turn, or None if the cell has no such parts."""
         return None
 
     def fields_of_blocks(
         self, h: Float[Array, " state"], x: Float[Array, " inputs"]
     ) -> tuple[Array, Callable[[Array], Array]]:
-        """Returns dh/dt of the first of `blocks`, and that of the second as a function of where the first one is.
+        """Computes dh/dt of the two `blocks` of the state.
 
-        Override it if the blocks share something that need not be computed twice, such as gates that depend on the part of
-        `h` that does not move.
+        Override it if the blocks share intermediate results, such as gates that do not depend on the first block.
+
+        **Returns:** dh/dt of the first block, and a function that maps new values of the first block to dh/dt of the
+        second.
         """
         assert self.blocks is not None, f"{type(self).__name__} has one block of state"
         first, second = self.blocks
@@ -59,22 +71,41 @@ class Cell(eqx.Module):
         """Returns dh/dt, in units of state per second."""
 
     def visible(self, h: Float[Array, "*time state"]) -> Float[Array, "*time units"]:
-        """Returns the part of the state that a readout sees."""
+        """Returns the part of the state that the readout sees."""
         return h
+
+    def __repr__(self) -> str:
+        return module_repr(self, *_facts(self))
 
 
 class GatedCell(Cell):
-    """A cell whose vector field is a product, tau dh/dt = gate * drift. Analyses then look for zeros of the drift alone."""
+    """Abstract base class of cells whose vector field is a product, tau dh/dt = gate * drift.
+
+    Fixed points of such a cell are zeros of the drift alone, which is what the analyses solve for.
+
+    >>> from gnode.cells import rnn
+    >>> isinstance(rnn(1, 2, key=0), GatedCell)
+    True
+    """
 
     @abc.abstractmethod
     def drift(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
-        """Returns the factor that vanishes at an equilibrium, whatever the gate does."""
+        """Computes the factor that vanishes at a fixed point for any value of the gate."""
 
     @abc.abstractmethod
     def gate(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
-        """Returns the other factor, each component between 0 (closed) and 1 (open)."""
+        """Computes the other factor; each component is between 0 (closed) and 1 (open)."""
+
+
+def _facts(cell: Cell) -> list[str]:
+    """Returns what the `repr` of a cell says: its sizes, its stacks and tau."""
+    facts = [plural(cell.inputs, "input"), plural(cell.units, "unit")]
+    stacks = {name: getattr(cell, name, None) for name in ("F", "G")}
+    facts += [f"{name}={stack.sizes_text}" for name, stack in stacks.items() if isinstance(stack, Stack)]
+    own = getattr(cell, "timescale", None)
+    return [*facts, f"tau={values_repr(cell.time_constant) if own is None else own.text}"]
 
 
 def check_sizes(inputs: int, state: int) -> tuple[int, int]:
-    """Checks the two sizes that every cell is built from."""
+    """Returns the numbers of inputs and units if both are positive whole numbers, otherwise raises an `ArgumentError`."""
     return errors.whole("inputs", inputs), errors.whole("state", state)

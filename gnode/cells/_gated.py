@@ -1,4 +1,4 @@
-"""The gated family: gnODE, nODE, mGRU and the vanilla RNN are one object at different depths, with or without a gate.
+"""The gated family: gnODE, nODE, mGRU and the vanilla RNN are one class with different depths, with or without a gate.
 
 tau dh/dt = G(h, x) * (-h + F(h, x))                                                     (equation gnODE of the paper)
 """
@@ -20,14 +20,17 @@ from gnode.types import Key, as_key
 
 
 class Gated(GatedCell):
-    """tau dh/dt = G(h, x) * (-h + F(h, x)).
+    """A cell of the gated family, tau dh/dt = G(h, x) * (-h + F(h, x)).
 
     | paper     | field       | meaning                                                    |
     |-----------|-------------|------------------------------------------------------------|
     | F_theta   | `F`         | a `Stack` of depth L_h, final activation phi_h             |
     | G_varphi  | `G`         | a `Stack` of depth L_z, final sigmoid; None means G = 1    |
     | tau       | `timescale` | one number, or one per unit                                |
-    | -h        | `leak`      | False drops the leak: tau dh/dt = G * F                    |
+    | -h        | `leak`      | False removes the leak: tau dh/dt = G * F                  |
+
+    >>> gated(2, 3, widths=(10,), tau=0.5, key=0)
+    Gated(2 inputs, 3 units, F=3-10-3, G=3-3, tau=0.5, 111 parameters)
     """
 
     F: Stack
@@ -42,12 +45,12 @@ class Gated(GatedCell):
         return self.timescale()
 
     def drift(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
-        """-h + F(h, x): zero at an equilibrium, whatever the gate does."""
+        """Computes -h + F(h, x), which is zero at a fixed point for any value of the gate."""
         F = self.F(h, x)
         return F - h if self.leak else F
 
     def gate(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
-        """G(h, x), each component between 0 (closed) and 1 (open)."""
+        """Computes G(h, x); each component is between 0 (closed) and 1 (open)."""
         return jnp.ones_like(h) if self.G is None else self.G(h, x)
 
     def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
@@ -74,12 +77,24 @@ def gated(
     bias_std: float | None = None,
     key: Key | int,
 ) -> Gated:
-    """Any member of the gated family, drawn at random.
+    """Draws a cell of the gated family, tau dh/dt = G * (-h + F), at random.
 
-    **Arguments:** `inputs` D; `state` N; `widths` the hidden layers of F, so L_h = len(widths) + 1; `gate` and
-    `gate_widths` the same for G; `leak` whether -h is there; `hidden` phi_a; `final` phi_h, of F alone (G ends in a
-    sigmoid); `activate_state` sends h through phi_a before W^0; `tau`, in seconds; `learn_tau` "no", "shared" or
-    "per_unit"; `init` a name (see `gnode list`) or an `Initialiser`; `bias_std` of the biases; `key`.
+    **Arguments:**
+
+    - `inputs`: D, the number of input channels.
+    - `state`: N, the number of units.
+    - `widths`: the widths of the hidden layers of F, so that L_h = len(widths) + 1.
+    - `gate`: whether there is a gate G.
+    - `gate_widths`: the widths of the hidden layers of G.
+    - `leak`: whether the term -h is present.
+    - `hidden`: the activation phi_a of hidden layers.
+    - `final`: the final activation phi_h of F (that of G is a sigmoid).
+    - `activate_state`: whether phi_a is applied to h before W^0.
+    - `tau`: the time constant in seconds, one number or one per unit.
+    - `learn_tau`: "no", "shared" or "per_unit".
+    - `init`: the name of an initialiser (see `gnode list`) or an `Initialiser`.
+    - `bias_std`: the standard deviation of the initial biases; the initialiser's own by default.
+    - `key`: a seed or a jax key.
 
     **Returns:** a `Gated` cell.
 
@@ -91,7 +106,7 @@ def gated(
     gate_widths = errors.wholes("gate_widths", gate_widths)
     rule = initialiser(init, bias_std)
     key_F, key_G = jax.random.split(as_key(key))
-    acts = bool(widths) or activate_state  # whether phi_a occurs in F at all
+    acts = bool(widths) or activate_state  # whether phi_a occurs in F
     for_F = rule.for_field((state, *widths, state), hidden if acts else final, final, activate_state)
     F = draw_stack(
         key_F,
@@ -111,7 +126,7 @@ def gated(
 
 
 def _rescaled(F: Stack, key: Key) -> Stack:
-    """F with its weights W scaled so that -I + dF/dh is critical at a state drawn from N(0, 2 / (N + 1)), without input."""
+    """Scales the weights W of F so that -I + dF/dh is critical at a state drawn from N(0, 2 / (N + 1)) without input."""
     size, inputs = F.W[0].shape[1], F.U.shape[1]
     h = jnp.sqrt(2 / (size + 1)) * jax.random.normal(key, (size,))
     gain = empirical_gain(jax.jacfwd(F)(h, jnp.zeros(inputs)), F.depth)
@@ -119,7 +134,7 @@ def _rescaled(F: Stack, key: Key) -> Stack:
 
 
 def gnode(inputs: int, state: int, *, widths: Sequence[int] = (100, 100, 100), key: Key | int, **options) -> Gated:
-    """The gated neural ODE: tau dh/dt = G * (-h + F), F with hidden layers. Options as in `gated`.
+    """Draws a gated neural ODE: tau dh/dt = G * (-h + F), where F has hidden layers. Options as in `gated`.
 
     >>> gnode(2, 2, widths=(316, 316), tau=0.01, key=0).F.W[1].shape
     (316, 316)
@@ -128,24 +143,44 @@ def gnode(inputs: int, state: int, *, widths: Sequence[int] = (100, 100, 100), k
 
 
 def node(inputs: int, state: int, *, widths: Sequence[int] = (100, 100, 100), key: Key | int, **options) -> Gated:
-    """The neural ODE with leak and without gate: tau dh/dt = -h + F. Options as in `gated`."""
+    """Draws a neural ODE with a leak and without a gate: tau dh/dt = -h + F. Options as in `gated`.
+
+    >>> node(2, 3, widths=(10,), key=0).G is None
+    True
+    """
     return gated(inputs, state, widths=widths, gate=False, key=key, **options)
 
 
 TANH: dict[str, Any] = {"final": "tanh", "hidden": "tanh"}
-"""What the networks of depth one use where the paper's deeper ones use ReLU and the identity."""
+"""The activations of the cells of depth one; deeper cells of the paper use ReLU and the identity."""
 
 
 def mgru(inputs: int, state: int, *, key: Key | int, **options) -> Gated:
-    """The minimal gated unit, L_h = L_z = 1: tau dh/dt = sigmoid(W_z h + U_z x + b_z) * (-h + tanh(W_h h + U_h x + b_h))."""
+    """Draws a minimal gated unit, L_h = L_z = 1. Options as in `gated`.
+
+        tau dh/dt = sigmoid(W_z h + U_z x + b_z) * (-h + tanh(W_h h + U_h x + b_h))
+
+    >>> mgru(2, 3, key=0).F.final
+    'tanh'
+    """
     return gated(inputs, state, key=key, **TANH | options)
 
 
 def rnn(inputs: int, state: int, *, key: Key | int, **options) -> Gated:
-    """The vanilla (Elman) network: tau dh/dt = -h + tanh(W h + U x + b). Options as in `gated`."""
+    """Draws a vanilla (Elman) network: tau dh/dt = -h + tanh(W h + U x + b). Options as in `gated`.
+
+    >>> rnn(2, 3, tau=0.5, key=0)
+    Gated(2 inputs, 3 units, F=3-3, tau=0.5, 18 parameters)
+    """
     return gated(inputs, state, gate=False, key=key, **TANH | options)
 
 
 def rate_rnn(inputs: int, state: int, *, key: Key | int, **options) -> Gated:
-    """The form common in neuroscience: tau dh/dt = -h + W tanh(h) + U x + b, h a voltage and tanh(h) a firing rate."""
+    """Draws a rate network: tau dh/dt = -h + W tanh(h) + U x + b. Options as in `gated`.
+
+    This form is common in neuroscience, where h is a voltage and tanh(h) a firing rate.
+
+    >>> rate_rnn(2, 3, key=0).F.activate_state
+    True
+    """
     return gated(inputs, state, gate=False, activate_state=True, key=key, **{**TANH, "final": "identity", **options})

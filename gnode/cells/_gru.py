@@ -20,7 +20,7 @@ class GRU(Cell):
         n         = tanh(U_n x + b_n + r * (W_n h + c_n))
         tau dh/dt = g * (-h + n).
 
-    At dt = tau one Euler step is the standard discrete cell h' = (1 - z) n + z h with z = 1 - g.
+    With dt = tau, one Euler step is the standard discrete cell h' = (1 - z) n + z h, where z = 1 - g.
 
     | symbol           | field | shape  | rows         |
     |------------------|-------|--------|--------------|
@@ -28,6 +28,9 @@ class GRU(Cell):
     | U_r, U_g, U_n    | `U`   | 3N x D | in this order|
     | b_r, b_g, b_n    | `b`   | 3N     | in this order|
     | c_n              | `c`   | N      |              |
+
+    >>> gru(2, 5, tau=0.5, key=0)
+    GRU(2 inputs, 5 units, tau=0.5, 125 parameters)
     """
 
     W: Float[Array, "rows units"]
@@ -61,9 +64,11 @@ def gru(
     bias_std: float | None = None,
     key: Key | int,
 ) -> GRU:
-    """The gated recurrent unit, tau dh/dt = g * (-h + n).
+    """Draws a gated recurrent unit, tau dh/dt = g * (-h + n), at random.
 
-    A `GRU` drawn at random, each N x N block by itself. Arguments as in `gated`.
+    Each N x N block of the weights is drawn separately. Arguments as in `gated`.
+
+    **Returns:** a `GRU` cell.
 
     >>> gru(2, 5, key=0).W.shape
     (15, 5)
@@ -83,10 +88,10 @@ def gru(
 
 
 def blocks(rule: Initialiser, key: Key, count: int, shape: tuple[int, int]) -> Float[Array, "rows columns"]:
-    """`count` matrices of one shape, drawn one by one so that each has its own fan, below each other."""
+    """Draws `count` matrices of one shape, each with the fan-in and fan-out of that shape, and stacks their rows."""
     if rule.critical != "no":
         raise errors.ArgumentError(
-            "init is critical, but that scale is known for F of the gated family only (gnODE, nODE, mGRU, RNN); draw GRU, "
-            "LSTM and LEM by another rule, such as init='glorot_normal'."
+            "init is critical, but that scale is known only for F of the gated family (gnODE, nODE, mGRU, RNN); for GRU, "
+            "LSTM and LEM choose another rule, such as init='glorot_normal'."
         )
     return jnp.concatenate([rule.weight(part, shape) for part in jax.random.split(key, count)])

@@ -15,13 +15,14 @@ from gnode.types import Key, as_key
 
 
 class LEM(Cell):
-    """Long expressive memory; its state is (y, z), each of size N:
+    """Long expressive memory of Rusch et al. Its state is (y, z), each of size N:
 
         tau dz/dt = sigmoid(W_1 y + U_1 x + b_1) * (-z + tanh(W_z y + U_z x + b_z))
         tau dy/dt = sigmoid(W_2 y + U_2 x + b_2) * (-y + tanh(W_y z + U_y x + b_y)).
 
-    Without its gates both sigmoids are 1. The published update is forward-backward Euler: z first, then y from the new z,
-    both gates from the old y. As a flow it is an mGRU of size 2 N whose gate does not see z and whose W_h is anti-diagonal.
+    Without gates both sigmoids are 1. The published update is forward-backward Euler: z is updated first, then y from the
+    new z; both gates depend on the old y. As a flow it is an mGRU of size 2 N whose gate does not depend on z and whose W_h
+    is block anti-diagonal.
 
     | symbol               | field    | shape  | rows          |
     |----------------------|----------|--------|---------------|
@@ -30,6 +31,9 @@ class LEM(Cell):
     | b_z, b_y             | `b`      | 2N     | in this order |
     | W_1, W_2 (gates)     | `W_gate` | 2N x N | in this order; None without gates |
     | U_1, U_2, b_1, b_2   | `U_gate`, `b_gate` | | likewise |
+
+    >>> lem(2, 5, tau=0.5, key=0)
+    LEM(2 inputs, 5 units, tau=0.5, 160 parameters)
     """
 
     W: Float[Array, "rows units"]
@@ -90,9 +94,11 @@ def lem(
     bias_std: float | None = None,
     key: Key | int,
 ) -> LEM:
-    """Long expressive memory, a flow of (y, z) in 2 N dimensions.
+    """Draws a long expressive memory of N = `state` units, a flow of (y, z) in 2 N dimensions, at random.
 
-    A `LEM` of N = `state` units drawn at random. Arguments as in `gated`.
+    Arguments as in `gated`; `gate` is whether the two sigmoid gates are present.
+
+    **Returns:** a `LEM` cell.
 
     >>> lem(2, 5, key=0).state_size
     10

@@ -13,21 +13,24 @@ from gnode.types import Key, as_key
 
 
 class LSTM(Cell):
-    """The LSTM of Hochreiter and Schmidhuber in continuous time; its state is (h, c), each of size N:
+    """The LSTM of Hochreiter and Schmidhuber in continuous time. Its state is (h, c), each of size N:
 
         i, f, o   = sigmoid(W h + U x + b), each with its own rows
         g         = tanh(W_g h + U_g x + b_g)
         tau dc/dt = -c + (f * c + i * g)
         tau dh/dt = -h + o * tanh(f * c + i * g).
 
-    The term f * c + i * g is where c is heading; reading h from it, rather than from c, makes one Euler step at dt = tau
-    the standard discrete cell exactly.
+    The target of c is f * c + i * g. Because h is read from this target rather than from c, one Euler step with dt = tau is
+    exactly the standard discrete cell.
 
     | symbol                | field | shape  | rows          |
     |-----------------------|-------|--------|---------------|
     | W_i, W_f, W_g, W_o    | `W`   | 4N x N | in this order |
     | U_i, U_f, U_g, U_o    | `U`   | 4N x D | in this order |
     | b_i, b_f, b_g, b_o    | `b`   | 4N     | in this order |
+
+    >>> lstm(2, 5, tau=0.5, key=0)
+    LSTM(2 inputs, 5 units, tau=0.5, 160 parameters)
     """
 
     W: Float[Array, "rows units"]
@@ -66,9 +69,11 @@ def lstm(
     bias_std: float | None = None,
     key: Key | int,
 ) -> LSTM:
-    """Long short-term memory, a flow of (h, c) in 2 N dimensions.
+    """Draws a long short-term memory cell of N = `state` units, a flow of (h, c) in 2 N dimensions, at random.
 
-    An `LSTM` of N = `state` units drawn at random. Arguments as in `gated`.
+    Arguments as in `gated`.
+
+    **Returns:** an `LSTM` cell.
 
     >>> lstm(2, 5, key=0).state_size
     10

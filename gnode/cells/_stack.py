@@ -1,4 +1,4 @@
-"""The feed-forward stack that F and G are made of (equations W0 and following of the paper)."""
+"""The feed-forward stack of layers of F and G (equations W0 and following of the paper)."""
 
 import equinox as eqx
 import jax
@@ -6,17 +6,17 @@ from jaxtyping import Array, Float
 
 from gnode.activations import activation
 from gnode.init import Initialiser
-from gnode.types import Key
+from gnode.types import Key, module_repr
 
 
 class Stack(eqx.Module):
-    """A fully connected network of h and x, of depth L:
+    """A fully connected network of h and x with L layers:
 
         s^1     = phi_a(W^0 h + U x + b^0)
         s^(l+1) = phi_a(W^l s^l + b^l)              l = 1 .. L-2
         s^L     = phi(W^(L-1) s^(L-1) + b^(L-1)).
 
-    At L = 1 the only layer uses phi. With `activate_state`, W^0 h becomes W^0 phi_a(h).
+    With L = 1 the only layer uses phi. With `activate_state`, W^0 h becomes W^0 phi_a(h).
 
     | paper   | field        | shape         |
     |---------|--------------|---------------|
@@ -25,6 +25,10 @@ class Stack(eqx.Module):
     | b^l     | `b[l]`       | N_(l+1)       |
     | phi_a   | `hidden`     | a name        |
     | phi     | `final`      | a name        |
+
+    >>> from gnode.cells import gnode
+    >>> gnode(2, 3, widths=(10,), key=0).F
+    Stack(2 inputs, 3-10-3, relu, identity, 93 parameters)
     """
 
     W: tuple[Float[Array, "_ _"], ...]
@@ -36,13 +40,23 @@ class Stack(eqx.Module):
 
     @property
     def depth(self) -> int:
-        """L, the number of weight matrices."""
+        """L, the number of layers."""
         return len(self.W)
+
+    @property
+    def sizes_text(self) -> str:
+        """The sizes of the state and of all layers as text, such as "3-10-3"."""
+        shapes = [getattr(W, "shape", ("?", "?")) for W in self.W]
+        return "-".join(str(size) for size in (shapes[0][-1], *(shape[-2] for shape in shapes)))
+
+    def __repr__(self) -> str:
+        inputs = getattr(self.U, "shape", ("?",))[-1]
+        return module_repr(self, f"{inputs} inputs", self.sizes_text, self.hidden, self.final)
 
     def __call__(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
         phi_a, phi = activation(self.hidden), activation(self.final)
         s = phi_a(h) if self.activate_state else h
-        # s W^T rather than W s: for a batch the result then lies as the next layer wants it, without a transposition.
+        # s W^T rather than W s: for a batch the result then has the layout of the next layer's operand.
         a = s @ self.W[0].T + x @ self.U.T + self.b[0]
         for W, b in zip(self.W[1:], self.b[1:]):
             a = phi_a(a) @ W.T + b
@@ -61,9 +75,9 @@ def draw_stack(
     final: str,
     activate_state: bool = False,
 ) -> Stack:
-    """Draws a stack of depth len(widths) + 1 from R^state to R^state: W by `weights`, U and b by `others`."""
+    """Draws a stack of len(widths) + 1 layers from R^state to R^state: W by `weights`, U and b by `others`."""
     for name in (hidden, final):
-        activation(name)  # an unknown name is an error here, not in the first compilation
+        activation(name)  # raises for an unknown name now rather than in the first compilation
     sizes = (state, *widths, state)
     key_W, key_U, key_b = jax.random.split(key, 3)
     keys_W, keys_b = jax.random.split(key_W, len(sizes)), jax.random.split(key_b, len(sizes))

@@ -1,49 +1,90 @@
-"""The time constant tau: a fixed number by default, trainable by choice, always positive."""
+"""The time constant tau, fixed or trained, always positive."""
 
 import abc
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from gnode import errors
 from gnode.cells.registry import LEARN_TAU
-from gnode.types import Frozen, NotDecayed
+from gnode.types import Frozen, NotDecayed, values_repr
 
 
 class Timescale(eqx.Module):
-    """Holds tau, in seconds: one number, or one per unit."""
+    """Abstract base class of the time constant tau in seconds: one number, or one per unit.
+
+    No example: see `FixedTimescale` and `LearnedTimescale`.
+    """
 
     @abc.abstractmethod
     def __call__(self) -> Float[Array, "..."]:
-        """tau > 0."""
+        """Returns tau, which is positive."""
+
+    @property
+    def text(self) -> str:
+        """tau as the `repr` of a cell shows it."""
+        return values_repr(self())
 
 
 class FixedTimescale(Timescale, Frozen):
-    """tau as given; training never changes it."""
+    """A constant tau, which training does not change.
+
+    >>> FixedTimescale(jnp.array(0.5))
+    FixedTimescale(tau=0.5)
+    """
 
     tau: Float[Array, "..."]
 
     def __call__(self) -> Float[Array, "..."]:
         return self.tau
 
+    def __repr__(self) -> str:
+        return f"FixedTimescale(tau={self.text})"
+
 
 class LearnedTimescale(Timescale, NotDecayed):
-    """tau = exp(log_tau), so that it stays positive. Weight decay leaves it alone: it would pull tau towards one second."""
+    """A trained tau = exp(log_tau), which is therefore positive.
+
+    It is exempt from weight decay, which would pull tau towards one second.
+
+    >>> LearnedTimescale(jnp.zeros(3))
+    LearnedTimescale(tau=1 to 1 (3 values), trained)
+    """
 
     log_tau: Float[Array, "..."]
 
     def __call__(self) -> Float[Array, "..."]:
         return jnp.exp(self.log_tau)
 
+    @property
+    def text(self) -> str:
+        is_known = isinstance(self.log_tau, jax.Array) and not isinstance(self.log_tau, jax.core.Tracer)
+        return f"{values_repr(np.exp(self.log_tau) if is_known else self.log_tau)}, trained"
+
+    def __repr__(self) -> str:
+        return f"LearnedTimescale(tau={self.text})"
+
 
 def timescale(tau: float, learn_tau: str, units: int) -> Timescale:
-    """tau fixed (`learn_tau` "no"), trained as one number ("shared"), or as one number for each unit ("per_unit")."""
+    """Makes the time constant of a cell.
+
+    **Arguments:**
+
+    - `tau`: seconds, one number or one per unit.
+    - `learn_tau`: "no" for a constant, "shared" to train one number, "per_unit" to train one number for each unit.
+    - `units`: N.
+
+    **Raises:** `ArgumentError` if `tau` is not positive or has another shape.
+    """
     errors.one_of("learn_tau", learn_tau, LEARN_TAU)
     values = np.asarray(tau, dtype=float)
     if values.shape not in ((), (units,)) or not np.all(np.isfinite(values)) or np.any(values <= 0):
-        raise errors.ArgumentError(f"tau is {tau!r}, but must be a positive number, or {units} of them (one per unit).")
+        raise errors.ArgumentError(
+            f"tau is {errors.shown(tau)}, but must be a positive number, or {units} of them (one per unit)."
+        )
     if learn_tau == "no":
         return FixedTimescale(jnp.asarray(values, dtype=float))
     shape = (units,) if learn_tau == "per_unit" else values.shape

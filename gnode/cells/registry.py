@@ -1,7 +1,7 @@
-"""Every cell by name: one entry says all that the rest of gnode needs to know about it.
+"""The registry of cells by name.
 
-To add a cell, write its file and add one line to `CELLS` (or call `register`). Commands, grids, run folders, reports and
-figures read this table; nothing else names the cells.
+To add a cell, write its file and add one entry to `CELLS` (or call `register`). Commands, grids, run folders, reports and
+figures read this table; the names of cells are listed nowhere else.
 """
 
 import dataclasses
@@ -15,15 +15,16 @@ from gnode.options import Option, choice, widths, yes_or_no
 __all__ = ["CELLS", "LEARN_TAU", "OPTIONS", "CellEntry", "cell_colour", "cell_entry", "cell_label", "register"]
 
 LEARN_TAU = ("no", "shared", "per_unit")
+"""The values of the option `learn_tau`: tau is constant, one trained number, or one trained number per unit."""
 
 OPTIONS: dict[str, Option] = {
-    "widths": Option("network", widths, "Hidden layers of F, as 316x316.", "316x316"),
-    "gate_widths": Option("network", widths, "Hidden layers of G, as 100x100, or 'none'.", "100"),
-    "hidden": Option("network", str, "Activation of hidden layers."),
+    "widths": Option("network", widths, "Widths of the hidden layers of F, such as 316x316.", "316x316"),
+    "gate_widths": Option("network", widths, "Widths of the hidden layers of G, such as 100x100, or 'none'.", "100"),
+    "hidden": Option("network", str, "Activation of the hidden layers."),
     "final": Option("network", str, "Final activation of F."),
-    "leak": Option("network", yes_or_no, "Whether the leak -h is there: yes or no.", "no"),
-    "activate_state": Option("network", yes_or_no, "Send h through the activation before W0: yes or no.", "yes"),
-    "gate": Option("network", yes_or_no, "LEM with its gates: yes or no.", "no"),
+    "leak": Option("network", yes_or_no, "Include the leak -h: yes or no.", "no"),
+    "activate_state": Option("network", yes_or_no, "Apply the hidden activation to h before W0: yes or no.", "yes"),
+    "gate": Option("network", yes_or_no, "Include the gates of LEM: yes or no.", "no"),
     "tau": Option("network", float, "Time constant in seconds.", compiles=False, check=errors.positive),
     "learn_tau": Option("network", str, f"Train tau: {', '.join(LEARN_TAU)}.", check=choice(LEARN_TAU)),
     "init": Option("network", str, f"Initialiser: {', '.join(RULES)}.", compiles=False, synonyms=("initialiser",)),
@@ -37,13 +38,19 @@ _GATED = (*_COMMON, "hidden", "final", "activate_state", "leak")
 
 @dataclasses.dataclass(frozen=True)
 class CellEntry:
-    """What gnode knows about a cell. Call it to draw one: `entry(inputs, state, key=0, **options)`.
+    """The registry entry of a cell. Calling it draws a cell: `entry(inputs, state, key=0, **options)`.
 
-    - `factory`, `cell_class`: where the function that draws the cell and its class are, as "module:name"; they are imported
-      when they are first used.
-    - `label`, `colour`: of the cell in figures and tables.
-    - `options`: the names in `OPTIONS` that its factory takes.
+    **Arguments:**
+
+    - `factory`: the location of the function that draws the cell, as "module:name"; it is imported on first use.
+    - `cell_class`: the location of the cell's class, likewise.
+    - `label`: the name of the cell in figures and tables.
+    - `colour`: its colour in figures.
+    - `options`: the names in `OPTIONS` that the factory accepts.
     - `summary`: one line for `gnode list`.
+
+    >>> CELLS["gru"](2, 3, key=0).units
+    3
     """
 
     factory: str
@@ -54,7 +61,7 @@ class CellEntry:
     summary: str
 
     def __call__(self, inputs: int, state: int, **options: Any) -> Any:
-        """Draws the cell."""
+        """Draws a cell at random."""
         return resolve_name(self.factory)(inputs, state, **options)
 
     def load_type(self) -> type:
@@ -113,23 +120,27 @@ CELLS: dict[str, CellEntry] = {
         "Gated neural ODE, tau dh/dt = G * (-h + F), F with hidden layers.",
     ),
 }
-"""Every named cell, by the name that commands and grids use."""
+"""All registered cells, by the name that commands and grids use."""
 
 
 def register(name: str, entry: CellEntry) -> None:
-    """Adds a cell to `CELLS`, so that commands, grids, run folders and figures know it by name.
+    """Adds a cell to `CELLS`, so that commands, grids, run folders and figures accept its name.
 
     **Raises:** `ArgumentError` if the name is taken or an option is not in `OPTIONS`.
+
+    >>> register("my_gru", dataclasses.replace(CELLS["gru"], label="my GRU"))
+    >>> cell_label("my_gru"), CELLS.pop("my_gru").options
+    ('my GRU', ('tau', 'learn_tau', 'init', 'bias_std'))
     """
     if name in CELLS:
-        raise errors.ArgumentError(f"there is a cell {name!r} already; choose another name.")
+        raise errors.ArgumentError(f"there is already a cell named {name!r}; choose another name.")
     for option in entry.options:
         errors.one_of(f"an option of cell {name!r}", option, OPTIONS)
     CELLS[name] = entry
 
 
 def cell_entry(name: str) -> CellEntry:
-    """Returns the entry of a cell.
+    """Returns the registry entry of a cell.
 
     **Raises:** `ArgumentError` for an unknown name, with the nearest one suggested.
 
@@ -140,7 +151,7 @@ def cell_entry(name: str) -> CellEntry:
 
 
 def cell_label(name: Any) -> str:
-    """Returns how figures and tables write a cell's name; any other value as text.
+    """Returns the label of a cell in figures and tables; any other value is converted to text.
 
     >>> cell_label("gnode"), cell_label(3)
     ('gnODE', '3')
@@ -149,5 +160,5 @@ def cell_label(name: Any) -> str:
 
 
 def cell_colour(name: Any, otherwise: str) -> str:
-    """Returns the colour of a cell in figures, `otherwise` for any other value."""
+    """Returns the colour of a cell in figures, or `otherwise` if `name` is not a cell."""
     return CELLS[name].colour if name in CELLS else otherwise

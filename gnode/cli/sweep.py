@@ -57,13 +57,14 @@ def run_command(
     On a cluster: gnode sweep run ... --prepare --out runs/grid, then ten jobs: gnode sweep resume runs/grid --part 1/10, ...
     """
     from gnode.sweeps.engines.registry import check_engine
-    from gnode.sweeps.grid import read_axes
 
     if task is None:
         raise errors.ArgumentError(
             "the task is missing; `gnode list` shows them, e.g. gnode sweep run flipflop-square --lr 1e-3,1e-2."
         )
     check_engine(engine, address=address, workers=workers)
+    from gnode.sweeps.grid import read_axes
+
     axes = read_axes(given)
     searched = {"search": _names(search), "search_with": _settings(search_with)}
     _one_core_each(engine)

@@ -1,4 +1,4 @@
-"""Networks: an initial state, a cell and a readout."""
+"""Networks: a cell with an initial state and a readout, integrated by a solver."""
 
 from gnode._lazy import public_names
 

@@ -1,4 +1,4 @@
-"""What training, evaluation and figures need of a network."""
+"""The interface of networks that training, evaluation and figures rely on."""
 
 import abc
 from typing import NamedTuple
@@ -14,19 +14,30 @@ from gnode import errors
 from gnode.cells import Cell
 from gnode.network._initial_state import InitialState
 from gnode.network._readout import Readout
+from gnode.types import trained_values
+from gnode.wording import plural
 
 
 class Trajectory(NamedTuple):
-    """What a network did on one trial, or on each of a batch."""
+    """The outputs and states of a network on one trial or on a batch of trials.
+
+    >>> Trajectory(jnp.zeros((7, 2)), jnp.zeros((7, 4)))
+    Trajectory(outputs of shape (7, 2), states of shape (7, 4))
+    """
 
     outputs: Float[Array, "*batch time outputs"]
     states: Float[Array, "*batch time state"]
 
+    def __repr__(self) -> str:
+        return f"Trajectory(outputs of shape {np.shape(self.outputs)}, states of shape {np.shape(self.states)})"
+
 
 class AbstractNetwork(eqx.Module):
-    """Anything that can be trained: it has a cell, an initial state and a readout, and takes a batch of trials through time.
+    """Abstract base class of everything that can be trained: a cell with an initial state and a readout.
 
-    `Network` is the one that nearly everybody uses. A subclass of your own defines `batch`.
+    `Network` is the implementation for nearly all purposes. A subclass defines `batch`.
+
+    No example: see `Network`.
     """
 
     cell: eqx.AbstractVar[Cell]
@@ -45,11 +56,11 @@ class AbstractNetwork(eqx.Module):
 
     @property
     def cores(self) -> int:
-        """Over how many CPU cores the trials of a batch are split."""
+        """The number of CPU cores over which the trials of a batch are split."""
         return 1
 
     def check(self) -> None:
-        """Raises an `ArgumentError` if the network cannot be trained on this machine as it is."""
+        """Raises an `ArgumentError` if the network cannot be trained on this machine."""
 
     @abc.abstractmethod
     def batch(
@@ -59,17 +70,30 @@ class AbstractNetwork(eqx.Module):
         h0: Array | None = None,
         gradient_only: bool = False,
     ) -> Trajectory:
-        """Runs a batch of trials inside a compiled function, without checks.
+        """Runs a batch of trials inside a compiled function, without checking its arguments.
 
-        **Arguments:** `xs`; `dt`, the length of every bin in seconds; `h0`, states that replace the network's own initial
-        ones; `gradient_only`, a promise that no derivative but a gradient will be asked for.
+        **Arguments:**
+
+        - `xs`: the inputs, trials x time x inputs.
+        - `dt`: the length of every bin in seconds, trials x time.
+        - `h0`: initial states, trials x state, instead of the network's own.
+        - `gradient_only`: whether reverse-mode gradients are the only derivatives that will be taken, as in training.
+
+        **Returns:** a `Trajectory`.
         """
 
     def run(self, xs: ArrayLike, *, dt: ArrayLike, h0: ArrayLike | None = None) -> Trajectory:
-        """Runs a batch of trials, compiled.
+        """Runs a batch of trials as one compiled function.
 
-        **Arguments:** `xs`, batch x time x inputs; `dt`, one number or batch x time, in seconds; `h0`, which replaces the
-        network's own initial state.
+        **Arguments:**
+
+        - `xs`: the inputs, batch x time x inputs.
+        - `dt`: the length of the bins in seconds, one number or batch x time.
+        - `h0`: an initial state, or one per trial, instead of the network's own.
+
+        **Returns:** a `Trajectory`.
+
+        **Raises:** `ArgumentError` if a shape does not fit or an input is not finite.
         """
         xs = jnp.asarray(xs)
         if xs.ndim != 3 or xs.shape[-1] != self.inputs:
@@ -85,10 +109,15 @@ class AbstractNetwork(eqx.Module):
         return _run(self, xs, jnp.broadcast_to(dt, xs.shape[:2]), starts)
 
     def read(self, states: Float[Array, "*batch state"]) -> Float[Array, "*batch outputs"]:
-        """Returns the outputs that belong to states."""
+        """Computes the outputs of states."""
         visible = self.cell.visible(states)
         flat = jax.vmap(self.readout)(visible.reshape(-1, visible.shape[-1]))
         return flat.reshape(*visible.shape[:-1], -1)
+
+    def __repr__(self) -> str:
+        names = [name for name in ("cell", "readout", "initial", "solver") if hasattr(self, name)]
+        lines = [f"{name}={getattr(self, name)!r}," for name in names]
+        return "\n    ".join([f"{type(self).__name__}(", *lines, plural(trained_values(self), "parameter")]) + "\n)"
 
 
 @eqx.filter_jit

@@ -1,4 +1,4 @@
-"""The state before the first bin."""
+"""Initial states: the state before the first bin."""
 
 import abc
 
@@ -11,19 +11,30 @@ from gnode import errors
 from gnode.cells import Cell
 from gnode.init import Initialiser
 from gnode.network.names import INITIAL_STATES
-from gnode.types import Frozen, Key
+from gnode.types import Frozen, Key, module_repr
 
 
 class InitialState(eqx.Module):
-    """The state before the first bin, h_(-1)."""
+    """Abstract base class of the state before the first bin, h_(-1).
+
+    No example: see `FixedState`, `LearnedState` and `AffineState`.
+    """
 
     @abc.abstractmethod
     def __call__(self, x: Float[Array, " inputs"]) -> Float[Array, " state"]:
-        """Returns the state, given the input of the first bin."""
+        """Computes the state from the input of the first bin."""
+
+    def __repr__(self) -> str:
+        shapes = [f"{name} of shape {jnp.shape(leaf)}" for name, leaf in vars(self).items() if leaf is not None]
+        return module_repr(self, *shapes)
 
 
 class FixedState(InitialState, Frozen):
-    """One vector, the same for all trials, never trained."""
+    """A constant initial state, the same for all trials.
+
+    >>> FixedState(jnp.zeros(3))
+    FixedState(h0 of shape (3,), 0 parameters)
+    """
 
     h0: Float[Array, " state"]
 
@@ -32,7 +43,11 @@ class FixedState(InitialState, Frozen):
 
 
 class LearnedState(InitialState):
-    """One vector, the same for all trials, trained with the rest."""
+    """A trained initial state, the same for all trials.
+
+    >>> LearnedState(jnp.zeros(3))
+    LearnedState(h0 of shape (3,), 3 parameters)
+    """
 
     h0: Float[Array, " state"]
 
@@ -41,7 +56,11 @@ class LearnedState(InitialState):
 
 
 class AffineState(InitialState):
-    """h_(-1) = A x_0 + a, a trained affine map of the first input."""
+    """A trained affine map of the first input, h_(-1) = A x_0 + a.
+
+    >>> AffineState(jnp.ones((2, 1)), jnp.zeros(2))(jnp.ones(1)).tolist()
+    [1.0, 1.0]
+    """
 
     A: Float[Array, "state inputs"]
     a: Float[Array, " state"]
@@ -53,7 +72,14 @@ class AffineState(InitialState):
 def initial_state(kind: str, cell: Cell, rule: Initialiser, key: Key) -> InitialState:
     """Draws an initial state for a cell.
 
-    **Arguments:** `kind`, a name from `INITIAL_STATES`; `cell`; `rule`, the initialiser of an affine map; `key`.
+    **Arguments:**
+
+    - `kind`: a name from `INITIAL_STATES`.
+    - `cell`: the cell whose state it is.
+    - `rule`: the initialiser of the matrix of an affine map.
+    - `key`: a jax key.
+
+    **Returns:** an `InitialState`.
 
     >>> from gnode.cells import rnn
     >>> from gnode.init import initialiser

@@ -1,4 +1,4 @@
-"""A network: an initial state, a cell, and a readout, integrated by a solver."""
+"""The network: a cell with an initial state and a readout, integrated by a solver."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,19 +20,20 @@ from gnode.types import Key, as_key
 
 
 class Network(AbstractNetwork):
-    """Initial state + cell + readout.
+    """A cell with an initial state and a readout, integrated by a solver.
 
-    The output at bin t is read after the state has taken in x_t: y_t = readout(h_t).
+    The output of bin t is read from the state at the end of that bin: y_t = readout(h_t), where h_t depends on x_t.
 
     **Arguments:**
 
-    - `cell`: a right-hand side, such as `gnode.cells.gnode(...)`.
+    - `cell`: a cell, such as `gnode.cells.gnode(...)`.
     - `outputs`: the number of output channels.
     - `initial`: a name from `gnode.network.INITIAL_STATES`, or an `InitialState`.
-    - `readout_widths`: hidden layers of the readout; none by default (affine).
+    - `readout_widths`: the widths of the hidden layers of the readout; without any, the readout is affine.
     - `init`: the initialiser of the readout and of an affine initial state.
-    - `method`: a name from `gnode.solve.METHODS` or a `Solver`, by default the cell's own; further `options` of `Solver`.
+    - `method`: a name from `gnode.solve.METHODS` or a `Solver`; the cell's default method if None.
     - `key`: a seed or a jax key.
+    - `options`: further options of `Solver`.
 
     >>> from gnode import cells
     >>> net = Network(cells.gnode(2, 2, widths=(16,), key=0), outputs=2, key=1)
@@ -81,7 +82,15 @@ class Network(AbstractNetwork):
         dt: ArrayLike | None = None,
         ts: ArrayLike | None = None,
     ) -> Trajectory:
-        """Runs one trial (time x inputs); `dt` or `ts` as in `gnode.rollout`. For a batch use `run` or `jax.vmap`."""
+        """Runs one trial; use `run` or `jax.vmap` for a batch.
+
+        **Arguments:**
+
+        - `xs`: the inputs, time x inputs.
+        - `dt`, `ts`: the lengths or the edges of the bins, as in `gnode.rollout`.
+
+        **Returns:** a `Trajectory`.
+        """
         xs = jnp.asarray(xs)
         states = rollout(self.cell, xs, self.initial(xs[0]), dt=dt, ts=ts, method=self.solver)
         return Trajectory(self.read(states), states)
@@ -98,5 +107,5 @@ class Network(AbstractNetwork):
         return Trajectory(self.read(states), states)
 
     def step(self, h: Float[Array, " state"], x: Float[Array, " inputs"], dt: float | Array) -> Float[Array, " state"]:
-        """Returns the state one bin of length `dt` later, under a constant input: the map that the solver iterates."""
+        """Computes the state after one bin of length `dt` under a constant input: the map that the solver iterates."""
         return advance(self.cell, h, (x, x, jnp.asarray(dt, dtype=h.dtype)), self.solver)

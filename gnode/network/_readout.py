@@ -1,4 +1,4 @@
-"""The readout: from what a cell shows to the outputs."""
+"""The readout: outputs as a function of the visible state."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,15 @@ from jaxtyping import Array, Float
 
 from gnode.activations import activation
 from gnode.init import Initialiser
-from gnode.types import Key
+from gnode.types import Key, module_repr
 
 
 class Readout(eqx.Module):
-    """y = C phi(... phi(C_1 s + d_1)) + d of the visible state s: affine without hidden layers, else an MLP."""
+    """A multilayer perceptron of the visible state s, y = C phi(... phi(C_1 s + d_1)) + d; affine without hidden layers.
+
+    >>> Readout(C=(jnp.ones((2, 3)),), d=(jnp.zeros(2),))
+    Readout(3-2, relu, 8 parameters)
+    """
 
     C: tuple[Float[Array, "_ _"], ...]
     d: tuple[Float[Array, " _"], ...]
@@ -25,9 +29,14 @@ class Readout(eqx.Module):
             y = activation(self.hidden)(y) @ C.T + d
         return y
 
+    def __repr__(self) -> str:
+        shapes = [getattr(C, "shape", ("?", "?")) for C in self.C]
+        sizes = (shapes[0][-1], *(shape[-2] for shape in shapes))
+        return module_repr(self, "-".join(map(str, sizes)), self.hidden)
+
 
 def draw_readout(sizes: Sequence[int], rule: Initialiser, key: Key) -> Readout:
-    """Draws a readout with layers of these sizes, from the cell's units to the outputs; its biases are zero."""
+    """Draws a readout with layers of these sizes, from the cell's units to the outputs, with biases of zero."""
     keys = jax.random.split(key, len(sizes))
     return Readout(
         C=tuple(rule.weight(keys[i], (sizes[i + 1], sizes[i])) for i in range(len(sizes) - 1)),

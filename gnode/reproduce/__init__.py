@@ -1,4 +1,4 @@
-"""Every figure, table and claim of the paper: one file per artefact, made by one command."""
+"""Reproduces every figure, table and claim of the paper: one file per artefact in `gnode.reproduce.artefacts`."""
 
 from gnode._lazy import public_names
 

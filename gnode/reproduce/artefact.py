@@ -1,4 +1,4 @@
-"""What an artefact of the paper is: what it shows, what has to be trained for it, and what comes of it."""
+"""The description of an artefact of the paper: what it shows, which networks it trains, and what it makes of them."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -12,16 +12,25 @@ SCALES: dict[str, str] = {
     "reduced": "fewer settings, seeds, sizes or epochs than the paper's",
     "paper": "the paper's networks, data and epochs",
 }
-"""From the cheapest to the dearest."""
+"""The scales that an artefact can be made at, from the cheapest to the most expensive, with a description of each."""
 
 KINDS = ("figure", "table", "claim")
 
 
 @dataclasses.dataclass(frozen=True)
 class SweepPlan:
-    """A sweep that artefacts need, by a name under which they share it.
+    """A sweep that artefacts need. Artefacts that name the same sweep share its networks.
 
-    `search`: settings that the first seed chooses; `search_with`: how the runs that try them differ (a shorter schedule).
+    **Arguments:**
+
+    - `name`: the name that its folder begins with.
+    - `task`: the task that its networks are trained on.
+    - `settings`: values, or lists of values, of the settings of `gnode.sweep`.
+    - `search`: the settings that are chosen with the first seed alone.
+    - `search_with`: settings of the trial runs of that search that differ from the others (a shorter schedule).
+
+    >>> SweepPlan("small", "flipflop-square", {"model": ["gru", "gnode"], "state": 2}).task
+    'flipflop-square'
     """
 
     name: str
@@ -30,10 +39,26 @@ class SweepPlan:
     search: tuple[str, ...] = ()
     search_with: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        searched = f", search: {', '.join(self.search)}" if self.search else ""
+        return f"SweepPlan({self.name!r}, task {self.task}, settings: {', '.join(self.settings)}{searched})"
+
 
 @dataclasses.dataclass(frozen=True)
 class Number:
-    """One of our numbers beside the published one; `std` is over `seeds`. `published` is None where the paper has none."""
+    """A number that gnode measured, beside the published one.
+
+    **Arguments:**
+
+    - `name`: what was measured.
+    - `ours`: the mean over seeds, or None if nothing was measured.
+    - `published`: the number in the paper, or None if the paper has none.
+    - `std`: the standard deviation over seeds.
+    - `seeds`: the number of seeds.
+
+    >>> Number("gnODE: test accuracy", 0.81, "0.823 ± 0.006", std=0.01, seeds=5).published
+    '0.823 ± 0.006'
+    """
 
     name: str
     ours: float | None
@@ -44,51 +69,102 @@ class Number:
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """A claim of the paper, decided by code: True, False, or None where there is nothing to decide it by."""
+    """A claim of the paper and whether it holds for our networks, decided by code.
+
+    **Arguments:**
+
+    - `claim`: the claim in one sentence.
+    - `holds`: True or False, or None if there is nothing to decide it by.
+    - `measured`: the numbers that decide it, by name.
+
+    >>> Claim("The error is below 0.01.", 0.004 < 0.01, {"error": 0.004}).holds
+    True
+    """
 
     claim: str
     holds: bool | None
     measured: dict[str, Any] = dataclasses.field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        verdict = {True: "holds", False: "does not hold", None: "not decided"}[self.holds]
+        return f"Claim({self.claim!r}, {verdict}, {len(self.measured)} numbers measured)"
+
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What an artefact came to. `figures` by a short name; `details`, plain numbers for the JSON file only."""
+    """The numbers, claims and figures that an artefact consists of.
+
+    **Arguments:**
+
+    - `numbers`: a list of `Number`.
+    - `claims`: a list of `Claim`.
+    - `figures`: the panels by their letter.
+    - `details`: further numbers, which are stored in the JSON file only.
+
+    >>> Outcome([Number("error", 0.1)], [Claim("It is low.", True)])
+    Outcome(1 numbers, 1 claims, 0 figures)
+    """
 
     numbers: list[Number] = dataclasses.field(default_factory=list)
-    checks: list[Claim] = dataclasses.field(default_factory=list)
+    claims: list[Claim] = dataclasses.field(default_factory=list)
     figures: dict[str, Any] = dataclasses.field(default_factory=dict)
     details: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Outcome({len(self.numbers)} numbers, {len(self.claims)} claims, {len(self.figures)} figures)"
 
 
 @dataclasses.dataclass(frozen=True)
 class Trained:
-    """What an artefact is made from: its scale and the sweeps it asked for (fewer of them after `--only`)."""
+    """The trained sweeps that an artefact is made from, by name, and the scale that they were trained at.
+
+    Some of the artefact's sweeps are missing if it is made with `--only`.
+
+    >>> trained = Trained("smoke", {})
+    >>> trained.is_smoke, trained.available("variable-n6")
+    (True, [])
+    """
 
     scale: str
     sweeps: dict[str, Sweep]
 
     @property
     def is_smoke(self) -> bool:
+        """Whether the networks were trained at smoke scale."""
         return self.scale == "smoke"
 
     def __getitem__(self, name: str) -> Sweep:
         return self.sweeps[name]
 
-    def some(self, *names: str) -> list[Sweep]:
-        """Those of the named sweeps that are there."""
+    def __repr__(self) -> str:
+        return f"Trained({self.scale} scale, sweeps: {', '.join(self.sweeps) or 'none'})"
+
+    def available(self, *names: str) -> list[Sweep]:
+        """Returns those of the named sweeps that were trained."""
         return [self.sweeps[name] for name in names if name in self.sweeps]
 
 
 @dataclasses.dataclass(frozen=True)
 class Artefact:
-    """A figure, a table or a claim of the paper.
+    """A figure, a table or a claim of the paper, and how to make it.
 
-    - `title` and `place`: what it is and where the paper has it.
-    - `scales`: the scales it can be made at, each with the expected cost in words.
-    - `plans`: the sweeps it needs at a scale. `analyse`: what it makes of them.
-    - `data`: data sets that have to be there.
-    - `may_be_partial`: whether it makes sense with some of its sweeps only (`--only`).
+    **Arguments:**
+
+    - `name`: its name on the command line.
+    - `kind`: "figure", "table" or "claim".
+    - `title`: what it shows, in a few words.
+    - `place`: where the paper has it.
+    - `scales`: the scales that it can be made at, each with its expected cost in words.
+    - `analyse`: a function that makes an `Outcome` from a `Trained`.
+    - `plans`: a function that returns the sweeps that it needs at a scale.
+    - `data`: the names of the data sets that it needs.
+    - `may_be_partial`: whether it can be made from some of its sweeps only (`--only`).
+    - `about`: the text that `gnode reproduce about` prints.
+
+    **Raises:** `ArgumentError` if `kind` or a scale is unknown.
+
+    >>> Artefact("two", "claim", "Two is even", "nowhere", {"smoke": "no time"}, lambda trained: Outcome())
+    Artefact('two', claim, scales: smoke)
     """
 
     name: str
@@ -106,3 +182,6 @@ class Artefact:
         errors.one_of("kind", self.kind, KINDS)
         for scale in self.scales:
             errors.one_of("scale", scale, SCALES)
+
+    def __repr__(self) -> str:
+        return f"Artefact({self.name!r}, {self.kind}, scales: {', '.join(self.scales)})"

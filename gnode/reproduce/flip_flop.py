@@ -1,4 +1,4 @@
-"""What the flip-flop artefacts share: their sweeps, and the fixed points of the best networks."""
+"""Shared by the flip-flop artefacts: their sweeps, the choice of networks, fixed points and flow fields."""
 
 from typing import Any
 
@@ -16,25 +16,33 @@ from gnode.train import Run
 MODELS = ["rnn", "mgru", "gru", "node", "gnode"]
 GATED, NOT_GATED = ("mgru", "gru", "gnode"), ("rnn", "node")
 SETTINGS_27 = {"lr": [1e-4, 1e-3, 1e-2], "weight_decay": [1e-3, 1e-2, 1e-1], "batch_size": [10, 50, 100]}
-"""Appendix F: every network is trained with each of them."""
+"""The 27 settings of Appendix F, with each of which every network is trained."""
 
 PAPER_SEEDS = [0, 1, 2]
 REDUCED = {"lr": [1e-3, 1e-2], "weight_decay": 1e-2, "batch_size": 10, "seed": [0]}
-"""The smallest batch size of the 27, and two learning rates."""
+"""The settings at reduced scale: the smallest batch size of the 27, and two learning rates."""
 
 SMOKE = {"lr": [1e-2], "weight_decay": 1e-3, "batch_size": 20, "trials": 60, "validation": 30, "bins": 40}
 SMOKE |= {"seed": [0, 1]}
 SOLVED = 0.01
-"""The validation MSE below which the paper calls the task solved."""
+"""The validation MSE below which the paper calls a task solved."""
 
 STARTS = {"smoke": 200, "paper": 10_000}
-"""Of the search for fixed points."""
+"""The number of initial states in the search for fixed points."""
 
 
 def variable(
     state: int, scale: str, models: list[str] | None = None, penalties: list[float] | None = None
 ) -> SweepPlan:
-    """Variable amplitude, three bits (Appendix F.2), all models; with `penalties`, each of them as well."""
+    """Returns the sweep of the variable-amplitude three-bit task (Appendix F.2).
+
+    **Arguments:**
+
+    - `state`: N.
+    - `scale`: one of `SCALES`.
+    - `models`: the models that are trained; all five by default.
+    - `penalties`: coefficients of l2 regularisation, each of which is combined with every setting.
+    """
     name = f"variable-n{state}" + ("-l2" if penalties else "")
     names = MODELS if models is None else models
     extra: dict[str, Any] = {"penalty": penalties} if penalties else {}
@@ -55,11 +63,11 @@ TWO_BIT: dict[str, dict[str, Any]] = {
     "ring-from-0": {"start": (0.0, 0.0)},
     "ring-from-2": {"start": (2.0, 0.0)},
 }
-"""The two-bit tasks of Appendix F.6 and what sets them apart from the defaults of their task."""
+"""The two-bit tasks of Appendix F.6, each with the settings that differ from the defaults of its task."""
 
 
 def two_bit(task: str, scale: str, models: list[str] | None = None) -> SweepPlan:
-    """A two-bit task of Appendix F.6 with N = 2."""
+    """Returns the sweep of a two-bit task of Appendix F.6 with N = 2."""
     name, own = f"two-bit-{task}", TWO_BIT[task] | {"model": models or ["gnode"]}
     of = f"flipflop-{task.split('-')[0]}"
     if scale == "smoke":
@@ -68,17 +76,17 @@ def two_bit(task: str, scale: str, models: list[str] | None = None) -> SweepPlan
 
 
 def name_of(model: str) -> str:
-    """As the paper writes it."""
+    """Returns the name of a model as the paper writes it."""
     return cell_label(model)
 
 
 def losses(sweep: Sweep, models: list[str], published: dict[str, str], **where: Any) -> list[Number]:
-    """A number per model: the least validation loss of the settings, over seeds."""
+    """Returns a `Number` for each model: the lowest validation loss among the settings, averaged over seeds."""
     size = sweep.members[0]["state"] if "state" not in where else where["state"]
     return [
-        selection.over_seeds(
+        selection.mean_over_seeds(
             f"{name_of(model)}, N = {size}: minimum validation MSE",
-            selection.minima(sweep, model=model, **where),
+            selection.lowest_losses(sweep, model=model, **where),
             published.get(model),
         )
         for model in models
@@ -86,29 +94,32 @@ def losses(sweep: Sweep, models: list[str], published: dict[str, str], **where: 
 
 
 def below(claim: str, sweep: Sweep, wanted: dict[str, bool], bound: float = SOLVED, **where: Any) -> Claim:
-    """Whether exactly those models that should be come below a bound, with every seed. `wanted`: model -> should it?"""
-    found = {model: selection.minima(sweep, model=model, **where) for model in wanted}
+    """Decides whether, with every seed, exactly the expected models come below a bound.
+
+    `wanted` maps each model to whether it is expected below `bound`.
+    """
+    found = {model: selection.lowest_losses(sweep, model=model, **where) for model in wanted}
     holds = all(bool(np.all((values < bound) == should)) for (_, should), values in zip(wanted.items(), found.values()))
     measured = {name_of(model): float(values.mean()) for model, values in found.items()}
     return Claim(claim, holds, measured | {"bound": bound})
 
 
 def best_curves(sweep: Sweep, **where: Any) -> Any:
-    """The validation loss of each model's best member."""
+    """Draws the validation loss of each model's best member by epoch."""
     names = dict.fromkeys(own["model"] for own in sweep.members)
-    best = {model: sweep.load(selection.best_of_all(sweep, model=model, **where)) for model in names}
+    best = {model: sweep.load(selection.best_member(sweep, model=model, **where)) for model in names}
     return plots.best_curves({model: run.curves["validation"] for model, run in best.items()})
 
 
 def abscissas(sweep: Sweep, trained: Trained, **where: Any) -> dict[str, Stability]:
-    """The spectral abscissa at every fixed point of each model's best member, found as the paper does (Appendix F.4).
+    """Computes the spectral abscissa at every fixed point of each model's best member, by the method of Appendix F.4.
 
-    Kept in the sweep's folder, since several artefacts ask for them.
+    The values are cached in the member's folder, since several artefacts use them.
     """
     starts = STARTS["smoke" if trained.is_smoke else "paper"]
     found = {}
     for model in dict.fromkeys(own["model"] for own in sweep.members):
-        member = selection.best_of_all(sweep, model=model, **where)
+        member = selection.best_member(sweep, model=model, **where)
         kept = sweep.member_folder(member) / f"abscissas-{starts}.npz"
         if not kept.exists():
             run = sweep.load(member)
@@ -120,12 +131,12 @@ def abscissas(sweep: Sweep, trained: Trained, **where: Any) -> dict[str, Stabili
 
 
 def quartiles(values: np.ndarray) -> list[float]:
-    """Median, lower and upper quartile; empty if there is nothing."""
+    """Returns the median, the lower and the upper quartile; an empty list if there are no values."""
     return [float(q) for q in np.quantile(values, [0.5, 0.25, 0.75])] if values.size else []
 
 
 def nearer_to_zero(claim: str, found: dict[str, Stability]) -> Claim:
-    """Whether every gated network's median abscissa is nearer to 0 than every other network's."""
+    """Decides whether the median abscissa of every gated network is nearer to 0 than that of every other network."""
     medians = {model: quartiles(one.abscissa) for model, one in found.items()}
     measured: dict[str, Any] = {name_of(model): (values[0] if values else None) for model, values in medians.items()}
     if not all(medians.values()):
@@ -135,20 +146,20 @@ def nearer_to_zero(claim: str, found: dict[str, Stability]) -> Claim:
 
 
 def abscissa_figure(found: dict[str, Stability]) -> Any:
-    """Strips in the models' colours (Figure 1E)."""
+    """Draws the abscissas as strips in the models' colours (Figure 1E)."""
     named = {name_of(model): one for model, one in found.items()}
     return abscissa_strips(named, {name_of(m): CELLS[m].colour for m in found})
 
 
 def slow_set(run: Run) -> analysis.Attractor | None:
-    """The slow set that a network's trials settle on, None if hardly any state does."""
+    """Returns the slow set that a network's trials settle on, or None if too few states settle."""
     states = np.asarray(run.states, dtype=np.float64)
     settled = analysis.slow_states(run.net, states.reshape(-1, states.shape[-1])[::3], dt=run.dt)
     return analysis.attractor(run.net, settled, dt=run.dt) if len(settled) >= analysis.FEWEST_SLOW_STATES else None
 
 
 def flow_figure(run: Run, trained: Trained, show_points: bool = True) -> tuple[Any, analysis.FixedPoints]:
-    """The flow field in output coordinates with trials and equilibria, and the equilibria."""
+    """Draws the flow field in output coordinates with some trials, and returns the figure and the equilibria."""
     most = 200 if trained.is_smoke else 2000
     points = analysis.fixed_points(run.net, run.states, dt=run.dt, most_starts=most, key=0)
     exact = points.select(status="equilibrium")
@@ -157,14 +168,14 @@ def flow_figure(run: Run, trained: Trained, show_points: bool = True) -> tuple[A
 
 
 HOLE = 0.05
-"""The flow is slow in a region if its median speed is at most this share of that around the attractor. Our bound."""
+"""A region is slow if its median speed is at most this fraction of the speed around the attractor; gnode's own bound."""
 
 REGIONS = {"inside": (0.0, 1.0), "on it": (1.0, 2.0), "around it": (2.5, 3.0)}
-"""Of the disk and ring tasks, by radius of the outputs."""
+"""The regions of the disk and ring tasks, by the norm of the outputs."""
 
 
 def speed_by_radius(run: Run) -> dict[str, float]:
-    """The median speed of the outputs, per second, inside radius 1, between 1 and 2, and around the attractor."""
+    """Computes the median speed of the outputs, per second, in each of `REGIONS`."""
     field = analysis.flow_field(run.net, limits=((-3, 3), (-3, 3)), resolution=61)
     radius = np.hypot(*np.meshgrid(field.u, field.v))
     speed = np.linalg.norm(field.velocity, axis=-1)
@@ -172,5 +183,5 @@ def speed_by_radius(run: Run) -> dict[str, float]:
 
 
 def has_no_hole(speeds: dict[str, float]) -> bool:
-    """Whether the middle of a disk is slow, compared with what is around it."""
+    """Whether the flow inside radius 1 is slow compared with the flow around the attractor."""
     return speeds["inside"] <= HOLE * speeds["around it"]

@@ -1,4 +1,4 @@
-"""What the artefacts of the Ornstein-Uhlenbeck fit share: their sweeps, and checks on the measured errors."""
+"""Shared by the artefacts that fit an Ornstein-Uhlenbeck process: their sweeps, and claims on the measured errors."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ RNNS, NODES = ["rnn", "mgru", "gru"], ["node", "gnode"]
 STATES = {"smoke": [6, 16], "reduced": [10, 32, 100], "paper": [10, 32, 100, 316]}
 TAUS = {"smoke": [1.0, 3.0, 30.0], "reduced": [1.0, 3.0, 10.0, 30.0, 100.0], "paper": [1.0, 3.0, 10.0, 30.0, 100.0]}
 HIDDEN = {"smoke": [8, 32], "reduced": [32, 100, 316], "paper": [32, 100, 316, 1000]}
-"""Units H of hidden layers. The paper shows these by figure without listing all; half decades, as it uses elsewhere."""
+"""The numbers H of units per hidden layer. The paper lists only some of them; the steps are half decades, as elsewhere."""
 
 SEEDS = [0, 1, 2, 3, 4]
 FIT = {
@@ -21,58 +21,58 @@ FIT = {
     "paper": {"lr": list(LEARNING_RATES), "weight_decay": list(WEIGHT_DECAYS), "seed": SEEDS, "epochs": 2000},
 }
 SEARCH = {"smoke": (), "reduced": (), "paper": SEARCHED}
-"""Appendix G: the setting is chosen with one seed, then run with five."""
+"""The settings that are chosen with one seed before the best is repeated with five (Appendix G)."""
 
 
 def rnns(scale: str) -> SweepPlan:
-    """RNN, mGRU and GRU by N and tau."""
+    """Returns the sweep of RNN, mGRU and GRU over N and tau."""
     own = {"model": RNNS, "state": STATES[scale], "tau": TAUS[scale]}
     return SweepPlan("ou-rnns", "ou", own | FIT[scale], SEARCH[scale])
 
 
 def nodes(scale: str, hidden: int, layers: int = 1) -> SweepPlan:
-    """nODE and gnODE with that many hidden layers of that many units, by N and tau."""
+    """Returns the sweep of nODE and gnODE over N and tau, with `layers` hidden layers of `hidden` units."""
     own = {"model": NODES, "state": STATES[scale], "tau": TAUS[scale], "widths": (hidden,) * layers}
     return SweepPlan(nodes_name(hidden, layers), "ou", own | FIT[scale], SEARCH[scale])
 
 
 def nodes_name(hidden: int, layers: int = 1) -> str:
-    """What that sweep is called."""
+    """Returns the name of the sweep that `nodes` returns."""
     return f"ou-h{hidden}-l{layers}"
 
 
 def widest(scale: str) -> int:
-    """The largest H."""
+    """Returns the largest H at a scale."""
     return HIDDEN[scale][-1]
 
 
 def middling(scale: str) -> int:
-    """The H of Figure 3A: one step below the widest."""
+    """Returns the H of Figure 3A, the second largest at a scale."""
     return HIDDEN[scale][-2]
 
 
 def measured(trained: Trained) -> Expressivity:
-    """All sweeps of an artefact together."""
+    """Returns the measured errors of all sweeps of an artefact together."""
     parts = [Expressivity.of(sweep) for sweep in trained.sweeps.values()]
     return Expressivity(tuple(point for part in parts for point in part.points), parts[0].seeds, parts[0].epochs)
 
 
 def number(point: Point, published: str | None = None) -> Number:
-    """A point of the measure as a number."""
+    """Returns the error of one network as a `Number`."""
     layers = f", {point.layers} x {point.hidden}" if point.layers else ""
     name = f"{cell_label(point.model)}, N = {point.state}{layers}, tau = {point.tau:g} s: minimum training MSE"
     return Number(name, point.mean, published, point.std, len(point.errors))
 
 
 def grows_with_tau(claim: str, found: Expressivity, models: list[str], **fixed: Any) -> Claim:
-    """Whether each model's error rises with every step of tau away from tau_OU = 1."""
+    """Decides whether each model's error rises with every step of tau away from tau_OU = 1."""
     curves = {cell_label(model): found.curve("tau", model=model, **fixed) for model in models}
     rises = {name: bool(np.all(np.diff(curve.mean) > 0)) for name, curve in curves.items()}
     return Claim(claim, all(rises.values()), {f"{name}, by tau": curve.mean.tolist() for name, curve in curves.items()})
 
 
 def wider_is_better(claim: str, found: Expressivity, models: list[str], **fixed: Any) -> Claim:
-    """Whether the widest hidden layer has a lower error than the narrowest, at every N; those between are shown."""
+    """Decides whether the widest hidden layer has a lower error than the narrowest at every N."""
     ends, means = [], {}
     for model in models:
         for state in found.values("state"):
@@ -84,7 +84,7 @@ def wider_is_better(claim: str, found: Expressivity, models: list[str], **fixed:
 
 
 def beats(claim: str, found: Expressivity, winner: str, loser: str) -> Claim:
-    """Whether one model has the lower error at every N and tau that both have."""
+    """Decides whether `winner` has a lower error than `loser` at every N and tau that both have."""
     wins, at = [], {}
     for state in found.values("state"):
         for tau in found.values("tau"):

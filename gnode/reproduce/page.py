@@ -1,4 +1,4 @@
-"""Where the reproduction stands: a state for each artefact, and a page made of the committed JSON files."""
+"""The state of the reproduction: a line for each artefact, and a page made from the JSON files of a folder."""
 
 from pathlib import Path
 from typing import Any
@@ -13,40 +13,44 @@ from gnode.reproduce.scale_differences import smaller_than_paper
 DEFAULT_FOLDER = Path("docs/results/reproduce")
 
 StoredClaim = dict[str, Any]
-"""A claim and its verdict, as results store it."""
+"""A `Claim` as the JSON file of a result stores it."""
 
 
 def states(folder: Path) -> list[tuple[Artefact, str]]:
-    """Every artefact with its state: never run, or scale, date and commit of its results; and what data it lacks."""
-    found = archive.read_all(folder)
-    return [(of, _state(of, found.get(of.name, []))) for of in all_artefacts()]
+    """Returns every artefact with its state: never run, or scale, date and commit of its results; and missing data sets."""
+    found = archive.read_results(folder)
+    return [(artefact, _state(artefact, found.get(artefact.name, []))) for artefact in all_artefacts()]
 
 
-def _state(of: Artefact, there: list[Result]) -> str:
-    missing = missing_data(of)
+def _state(artefact: Artefact, results: list[Result]) -> str:
+    missing = missing_data(artefact)
     needs = f" (needs data: {', '.join(missing)})" if missing else ""
     reached = []
-    for content in there:
+    for content in results:
         run, (scale, *less) = content[result_files.RUN], archive.extent(content)
         reached.append(f"{', '.join([f'{scale} scale', *less])}, {run['date']}, commit {run['commit'] or 'unknown'}")
     return ("; ".join(reached) or "never run") + needs
 
 
 def results_page(folder: Path) -> str:
-    """All results in one page, in the order of the paper."""
-    found = archive.read_all(folder)
-    here = [of for of in all_artefacts() if of.name in found]
-    largest = [found[of.name][0] for of in here]
-    checks = [check for content in largest for check in content["checks"] if content["scale"] == "paper"]
-    counts = [sum(check["holds"] is verdict for check in checks) for verdict in (True, False, None)]
+    """Returns a Markdown page with all results of a folder, in the order of the paper.
+
+    >>> results_page(Path("no/such/folder")).splitlines()[0]
+    '# Every figure, table and claim of the paper'
+    """
+    found = archive.read_results(folder)
+    here = [artefact for artefact in all_artefacts() if artefact.name in found]
+    largest = [found[artefact.name][0] for artefact in here]
+    claims = [claim for content in largest for claim in content["checks"] if content["scale"] == "paper"]
+    counts = [sum(claim["holds"] is verdict for claim in claims) for verdict in (True, False, None)]
     lines = [
         "# Every figure, table and claim of the paper",
-        f"Made by `gnode reproduce --collect` from the JSON files in [{folder.name}]({folder.name}); no number is typed by "
+        f"Made by `gnode reproduce collect` from the JSON files in [{folder.name}]({folder.name}); no number is typed by "
         "hand.",
         f"{len(here)} of {len(all_artefacts())} artefacts have been run{_by_scale(largest)}. Of the claims checked at "
         f"paper scale {counts[0]} hold, {counts[1]} do not, {counts[2]} could not be decided.",
         _overview(found),
-        *(_entry(of, found[of.name], folder) for of in here),
+        *(_entry(artefact, found[artefact.name], folder) for artefact in here),
     ]
     return "\n\n".join(lines) + "\n"
 
@@ -63,70 +67,73 @@ def _by_scale(found: list[Result]) -> str:
 
 def _overview(found: dict[str, list[Result]]) -> str:
     lines = ["| artefact | where in the paper | scale | claims that hold |", "|---|---|---|---|"]
-    for of in all_artefacts():
-        if of.name not in found:
-            lines.append(f"| {of.name} | {of.place} | never run | |")
+    for artefact in all_artefacts():
+        if artefact.name not in found:
+            lines.append(f"| {artefact.name} | {artefact.place} | never run | |")
             continue
-        there = found[of.name]
-        largest, *rest = there
+        results = found[artefact.name]
+        largest, *rest = results
         reached = ", ".join(archive.extent(largest))
-        lines.append(f"| [{of.name}](#{of.name}) | {of.place} | {reached} | {_claims(largest['checks'], largest)} |")
+        lines.append(
+            f"| [{artefact.name}](#{artefact.name}) | {artefact.place} | {reached} | {_held(largest['checks'], largest)} |"
+        )
         for content in rest:
-            what = "part of the rest" if _nowhere(there) else "the rest"
-            lines.append(f"| | | {what}: {content['scale']} | {_claims(_decided(content['checks']), content)} |")
+            what = "part of the rest" if _missing_sweeps(results) else "the rest"
+            lines.append(f"| | | {what}: {content['scale']} | {_held(_decided(content['checks']), content)} |")
     return "\n".join(lines)
 
 
-def _decided(checks: list[StoredClaim]) -> list[StoredClaim]:
-    return [check for check in checks if check["holds"] is not None]
+def _decided(claims: list[StoredClaim]) -> list[StoredClaim]:
+    return [claim for claim in claims if claim["holds"] is not None]
 
 
-def _claims(checks: list[StoredClaim], content: Result) -> str:
+def _held(claims: list[StoredClaim], content: Result) -> str:
     if content["scale"] == "smoke":
         return ""
-    decided = [check["holds"] for check in _decided(checks)]
-    open_ones = len(checks) - len(decided)
-    return f"{decided.count(True)} of {len(decided)}" + (f", {open_ones} not decided" if open_ones else "")
+    decided = [claim["holds"] for claim in _decided(claims)]
+    undecided = len(claims) - len(decided)
+    return f"{decided.count(True)} of {len(decided)}" + (f", {undecided} not decided" if undecided else "")
 
 
-def _entry(of: Artefact, there: list[Result], folder: Path) -> str:
-    largest, *rest = there
-    parts = [f"## {of.name}", f"**{of.title}** ({of.place})", *_reach(of, largest)]
-    parts += [part for part in of.about.split("\n\n") if part.startswith(("Shows:", "Published"))]
-    parts += _found(of, largest, folder)
+def _entry(artefact: Artefact, results: list[Result], folder: Path) -> str:
+    largest, *rest = results
+    parts = [f"## {artefact.name}", f"**{artefact.title}** ({artefact.place})", *_shortfall(artefact, largest)]
+    parts += [part for part in artefact.about.split("\n\n") if part.startswith(("Shows:", "Published"))]
+    parts += _result(artefact, largest, folder)
     for content in rest:
-        own = {"sweeps_left_out": _nowhere(there), "checks": _decided(content["checks"])}  # the others are above
-        parts.append(f"### {of.name}: {', '.join(content['sweeps'])}")
-        parts += [*_reach(of, content | own), *_found(of, content | own, folder)]
+        # The undecided claims are among those of the largest result already.
+        own = {"sweeps_left_out": _missing_sweeps(results), "checks": _decided(content["checks"])}
+        parts.append(f"### {artefact.name}: {', '.join(content['sweeps'])}")
+        parts += [*_shortfall(artefact, content | own), *_result(artefact, content | own, folder)]
     return "\n\n".join(part for part in parts if part)
 
 
-def _nowhere(there: list[Result]) -> list[str]:
-    """The sweeps of an artefact that none of its results has."""
-    largest, *rest = there
+def _missing_sweeps(results: list[Result]) -> list[str]:
+    """Returns the sweeps of an artefact that none of its results has."""
+    largest, *rest = results
     return [name for name in largest["sweeps_left_out"] if not any(name in content["sweeps"] for content in rest)]
 
 
-def _reach(of: Artefact, content: Result) -> list[str]:
-    """In what a result is less than the paper's."""
+def _shortfall(artefact: Artefact, content: Result) -> list[str]:
+    """Describes how a result falls short of the paper's: its scale, missing sweeps and seeds."""
     parts, scale = [], content["scale"]
     if scale != "paper":
-        less = "" if scale == "smoke" else smaller_than_paper(of, scale, content["sweeps"])
-        how = f" In brackets that of the paper's scale: {less}." if less else ""
+        less = "" if scale == "smoke" else smaller_than_paper(artefact, scale, content["sweeps"])
+        how = f" In brackets the paper's scale: {less}." if less else ""
         parts.append(f"*Run at {scale} scale, not at the paper's. {scale.capitalize()}: {SCALES[scale]}.{how}*")
     if content["sweeps_left_out"]:
         parts.append(f"*In part: without the sweeps {', '.join(content['sweeps_left_out'])}.*")
     if content.get("seeds") is not None:
-        parts.append(f"*With another number of seeds than the scale's own: {content['seeds']}.*")
+        parts.append(f"*The number of seeds is {content['seeds']}, not that of the scale.*")
     return parts
 
 
-def _found(of: Artefact, content: Result, folder: Path) -> list[str]:
-    """Numbers, verdicts and figures, and how they were made."""
+def _result(artefact: Artefact, content: Result, folder: Path) -> list[str]:
+    """Returns the numbers, claims and figures of a result, the command, and the time it took."""
     run = content[result_files.RUN]
     parts = [] if content["scale"] == "smoke" else [_sentence(content["checks"])]
     parts.append(result_files.tables(content))
-    parts += [f"![{of.name}]({folder.name}/{name})" for name in content["figures"] if (folder / name).exists()]
+    parts += [f"![{artefact.name}]({folder.name}/{name})" for name in content["figures"] if (folder / name).exists()]
     parts.append(f"    {content['command']}")
     versions = run["versions"]
     trained = (
@@ -139,18 +146,18 @@ def _found(of: Artefact, content: Result, folder: Path) -> list[str]:
     return parts
 
 
-def _sentence(checks: list[StoredClaim]) -> str:
-    """Whether the claims hold, in one sentence."""
-    if not checks:
+def _sentence(claims: list[StoredClaim]) -> str:
+    """Says in one sentence how many claims hold."""
+    if not claims:
         return ""
-    broken = [check["claim"].rstrip(".") for check in checks if check["holds"] is False]
-    undecided = sum(check["holds"] is None for check in checks)
-    decided = len(checks) - undecided
+    broken = [claim["claim"].rstrip(".") for claim in claims if claim["holds"] is False]
+    undecided = sum(claim["holds"] is None for claim in claims)
+    decided = len(claims) - undecided
     left = f" {undecided} could not be decided." if undecided else ""
     if not decided:
         return left.strip()
-    return f"Claims that hold: {decided - len(broken)} of {decided}{_listed(broken)}.{left}"
+    return f"Claims that hold: {decided - len(broken)} of {decided}{_in_brackets(broken)}.{left}"
 
 
-def _listed(broken: list[str]) -> str:
+def _in_brackets(broken: list[str]) -> str:
     return f" (not: {'; '.join(broken)})" if broken else ""

@@ -1,11 +1,11 @@
-"""What the real-data tables share: their sweeps, and the test scores of the best settings.
+"""Shared by the real-data tables: their sweeps, and the test scores of the best settings.
 
-At paper scale each network tries 9 settings (3 learning rates x 3 decays) in shorter runs (`SHORTER`); the best of them
-is then trained from 5 seeds for the paper's epochs. Only for letters, whose setting is chosen on one data set and kept,
-every setting has 3 seeds.
-The paper also searched initialisations and H; here the initialisation is Glorot normal (final layer linear) or critical
-(final layer tanh), in sweeps of their own, and H = 316 (speech: 1000). The reduced scale fixes the decay and shortens the
-epochs.
+At paper scale 9 settings (3 learning rates x 3 decays) of each network are tried in shorter runs (`SHORTER`); the best
+one is then trained from 5 seeds for the paper's number of epochs. For letters, whose setting is chosen on one data set and
+kept for the others, every setting is trained from 3 seeds instead.
+The paper also searched over initialisations and H. Here separate sweeps have Glorot normal initialisation (linear final
+layer) and critical initialisation (final tanh), and H = 316 (speech: 1000). The reduced scale fixes the decay and trains
+for fewer epochs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,12 +23,12 @@ from gnode.train import growing
 
 MODELS = ["mgru", "gru", "lstm", "lem", "node", "gnode"]
 FEW = ["lem", "node", "gnode"]
-"""At smoke scale."""
+"""The models at smoke scale."""
 SIZES = (32, 100, 316)
 DROPPED = (0.3, 0.5, 0.7)
-"""Shares of bins that are missing in the three data sets of letters."""
+"""The fractions of bins that are missing in the three data sets of letters."""
 CRITICAL, EULER = "critical", "lem-euler"
-"""Endings of the names of two extra sweeps: nODE and gnODE with critical initialisation; LEM by forward Euler."""
+"""The endings of the names of two further sweeps: nODE and gnODE with critical initialisation; LEM by forward Euler."""
 
 SEARCH: dict[str, dict[str, Any]] = {
     "smoke": {"lr": 1e-2, "weight_decay": 1e-3, "seed": [0], "epochs": 1, "batch_size": 1024},
@@ -36,27 +36,35 @@ SEARCH: dict[str, dict[str, Any]] = {
     "paper": {"lr": [1e-4, 1e-3, 1e-2], "weight_decay": [1e-3, 1e-2, 1e-1], "seed": [0, 1, 2, 3, 4]},
 }
 REDUCED_LR = {"speech": [1e-4, 1e-3, 1e-2]}
-"""Where two learning rates do not do: on speech nODE and gnODE differ in which of the paper's three suits them."""
+"""The learning rates where two are too few: on speech nODE and gnODE need different ones of the paper's three."""
 SEARCHED = {"smoke": (), "reduced": (), "paper": ("lr", "weight_decay")}
 LONGER = (10, 100)
-"""Time constants in bins that the speech networks have beside 1."""
+"""The time constants of the speech networks in bins, besides 1."""
 BIAS = {"bias_std": SMALL_BIAS_STD}
-"""Appendix H: biases start with a variance of 1e-6."""
+"""The initial biases have a variance of 1e-6 (Appendix H)."""
 
 SHORTER: dict[str, dict[str, Any]] = {
     "walker2d": {"schedule": growing(84, 28, 40, last=60)},
     "characters": {"schedule": growing(182, 91, 20, last=40)},
     "speech": {"epochs": 40},
 }
-"""In place of 700, 1300 and 300 epochs: at reduced scale, and in a search for the runs that try the settings."""
+"""The schedules at reduced scale and of the trial runs of a search, in place of 700, 1300 and 300 epochs."""
 
 
 def plans(
     task: str, size: int, scale: str, name: str, models: list[str] | None = None, searched: bool = True, **own: Any
 ) -> list[SweepPlan]:
-    """The sweeps of a task at one N: all networks, LEM by forward Euler, and nODE and gnODE with critical initialisation.
+    """Returns the sweeps of a task at one N: all networks, LEM by forward Euler, nODE and gnODE initialised critically.
 
-    `searched`: whether a setting is to be chosen for each network by itself.
+    **Arguments:**
+
+    - `task`: the task's name.
+    - `size`: N.
+    - `scale`: one of `SCALES`.
+    - `name`: the name of the first sweep, with which those of the others begin.
+    - `models`: the models; `MODELS` by default.
+    - `searched`: whether the sweep chooses a setting for each network with the first seed.
+    - `own`: further settings.
     """
     names = [model for model in (models or MODELS) if scale != "smoke" or model in FEW]
     choosing: dict[str, Any] = {}
@@ -77,18 +85,18 @@ def plans(
 
 
 def walker2d(size: int, scale: str) -> list[SweepPlan]:
-    """Predicting the walker's next state (Appendix H.3)."""
-    models = ["lem", "gnode"] if scale == "smoke" else None  # table1 in two minutes, with its other half
+    """Returns the sweeps for predicting the walker's next state (Appendix H.3)."""
+    models = ["lem", "gnode"] if scale == "smoke" else None  # so that table1 with both halves takes two minutes
     return plans("walker2d", size, scale, f"walker2d-n{size}", models)
 
 
 def speech_commands(size: int, scale: str) -> list[SweepPlan]:
-    """Telling ten words at tau = 0.006 s (Appendix H.4), version 1 of the data."""
+    """Returns the sweeps for classifying ten words at tau = 0.006 s (Appendix H.4), with version 1 of the data."""
     return plans("speech", size, scale, f"speech-n{size}")
 
 
 def speech_by_tau(scale: str) -> list[SweepPlan]:
-    """The same at longer time constants, 10 and 100 bins, beside 1 bin."""
+    """Returns the sweeps for classifying words at time constants of 1, 10 and 100 bins."""
     (first, *_) = speech_commands(100, scale)
     models = ["mgru", "gru", "lem", "node", "gnode"]
     (longer, *_) = plans("speech", 100, scale, "speech-tau", models, tau=[speech.STEP * bins for bins in LONGER])
@@ -96,28 +104,36 @@ def speech_by_tau(scale: str) -> list[SweepPlan]:
 
 
 def characters(dropped: float, scale: str) -> list[SweepPlan]:
-    """Telling 20 letters with that share of bins missing (Appendix H.2)."""
+    """Returns the sweeps for classifying 20 letters with a fraction `dropped` of the bins missing (Appendix H.2)."""
     own: dict[str, Any] = {"dropped": dropped} | ({"seed": [0, 1, 2]} if scale == "paper" else {})
-    # The table itself chooses a setting, on one data set for all three: every setting has every seed.
+    # The table chooses one setting for all three data sets, so every setting is trained from every seed.
     return plans("characters", 32, scale, f"characters-{100 * dropped:.0f}", searched=False, **own)
 
 
 def model_name(model: str) -> str:
-    """As the paper writes it; LEM by forward Euler has a name of its own."""
+    """Returns the name of a model as the paper writes it; LEM by forward Euler has a name of its own."""
     return "LEM (forward Euler)" if model == EULER else cell_label(model)
 
 
 def score(
     trained: Trained, name: str, model: str, metric: str, ways: Sequence[str] = ("", CRITICAL)
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Test scores of every seed with the setting that has the lowest validation loss, and that setting.
+    """Returns the test scores of every seed with the setting of lowest validation loss, and that setting.
 
-    `ways`: which of the sweeps `name` and `name`-critical may provide it; empty if none was trained.
+    **Arguments:**
+
+    - `trained`: the sweeps.
+    - `name`: the name of the sweep with Glorot initialisation.
+    - `model`: the model, or `EULER`.
+    - `metric`: "loss" or "accuracy".
+    - `ways`: the initialisations among which the validation loss chooses: "" for Glorot, `CRITICAL` for critical.
+
+    **Returns:** the scores and the setting; both are empty if no such network was trained.
     """
     if model == EULER:
-        sweeps, model = trained.some(f"{name}-{EULER}"), "lem"
+        sweeps, model = trained.available(f"{name}-{EULER}"), "lem"
     else:
-        sweeps = trained.some(*(f"{name}-{way}" if way else name for way in ways))
+        sweeps = trained.available(*(f"{name}-{way}" if way else name for way in ways))
     best = selection.best_setting(_with(sweeps, model), model=model)
     if best is None:
         return np.zeros(0), {}
@@ -126,9 +142,9 @@ def score(
 
 
 def letters(trained: Trained, model: str, ways: Sequence[str] = ("", CRITICAL)) -> dict[float, np.ndarray]:
-    """Test accuracies on letters for each share dropped, all with the setting that is best on the first.
+    """Returns the test accuracies on letters by fraction dropped, all with the setting that is best on the first data set.
 
-    `ways`: which of the sweeps with and without critical initialisation may provide it.
+    `ways` holds the initialisations among which the validation loss chooses, as in `score`.
     """
     wanted = "lem" if model == EULER else model
     ways = [f"-{EULER}"] if model == EULER else [f"-{way}" if way else "" for way in ways]
@@ -142,7 +158,7 @@ def letters(trained: Trained, model: str, ways: Sequence[str] = ("", CRITICAL)) 
     found = {}
     for dropped in DROPPED:
         sweep = trained.sweeps.get(f"characters-{100 * dropped:.0f}{way}")
-        chosen = [] if sweep is None else selection.members(sweep, **best["setting"] | {"model": wanted})
+        chosen = [] if sweep is None else selection.trained_members(sweep, **best["setting"] | {"model": wanted})
         if sweep is not None and chosen:
             found[dropped] = np.array([sweep.result(index)["test"]["accuracy"] for index in chosen])
     return found
@@ -157,15 +173,15 @@ def _with(sweeps: Iterable[Sweep], model: str) -> list[Sweep]:
 
 
 def number(label: str, values: np.ndarray, published: tuple[float, float] | None) -> Number:
-    """A test score beside the published mean and deviation."""
+    """Returns a test score, averaged over seeds, beside the published mean and standard deviation."""
     theirs = None if published is None else f"{published[0]:.3f} ± {published[1]:.3f}"
-    return selection.over_seeds(label, values, theirs)
+    return selection.mean_over_seeds(label, values, theirs)
 
 
 def best_is(
     claim: str, means: dict[str, float], winner: str, lowest: bool, among: Iterable[str] = tuple(MODELS)
 ) -> Claim:
-    """Whether one network has the best mean of all; not decided if some of the models `among` which it is are missing."""
+    """Decides whether `winner` has the best mean score; not decided if one of the models in `among` is missing."""
     known = {name: value for name, value in means.items() if np.isfinite(value)}
     if not {model_name(model) for model in among} <= known.keys():
         return Claim(claim, None, dict(known))

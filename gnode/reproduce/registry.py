@@ -1,4 +1,4 @@
-"""Every artefact of the paper by name: 15 figures, 6 tables and 3 claims, a file each in `gnode.reproduce.artefacts`."""
+"""All artefacts of the paper by name: 15 figures, 6 tables and 3 claims, a file each in `gnode.reproduce.artefacts`."""
 
 import dataclasses
 import importlib
@@ -26,12 +26,13 @@ FIGURES = (
 TABLES = ("table1", "table-tau", "table-critical-speech", "table-fixed-points", "table-characters", "table-critical")
 CLAIMS = ("annulus-generalisation", "gate-and-residual", "capacity")
 NAMES = (*FIGURES, *TABLES, *CLAIMS)
+"""The names of all artefacts: the figures, the tables and the claims, each in the order of the paper."""
 
 
 def find_artefact(name: str) -> Artefact:
-    """Returns the artefact of that name; `about` is the docstring of its file.
+    """Returns the artefact of that name, with the docstring of its file as `about`.
 
-    **Raises:** `ArgumentError` for an unknown name, with the nearest one suggested.
+    **Raises:** `ArgumentError` if there is no such artefact; the message suggests the nearest name.
 
     >>> find_artefact("capacity").kind
     'claim'
@@ -42,5 +43,9 @@ def find_artefact(name: str) -> Artefact:
 
 
 def all_artefacts() -> list[Artefact]:
-    """All of them, in the order of `NAMES`."""
+    """Returns all artefacts in the order of `NAMES`.
+
+    >>> len(all_artefacts())
+    24
+    """
     return [find_artefact(name) for name in NAMES]

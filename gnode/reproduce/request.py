@@ -1,4 +1,4 @@
-"""A request to reproduce an artefact: its scale, and perhaps some of its sweeps only, other seeds, or another kernel."""
+"""A request to reproduce an artefact: which one, at which scale, and which of its sweeps, seeds or kernel differ."""
 
 import dataclasses
 from functools import cached_property
@@ -12,15 +12,17 @@ from gnode.solve import KERNELS
 
 @dataclasses.dataclass(frozen=True)
 class Request:
-    """Which artefact to make, and how.
+    """The artefact to make, and how to make it.
 
-    - `name`: of the artefact, see `NAMES`.
-    - `scale`: one of `SCALES` that it can be made at.
-    - `only`: the names of some of its sweeps, to make it in part.
-    - `seeds`: another number of seeds than the scale's own.
-    - `kernel`: the kernel that its networks are trained by, as in `gnode.Solver`.
+    **Arguments:**
 
-    **Raises:** `ArgumentError` if the artefact cannot be made so.
+    - `name`: the artefact's name, one of `NAMES`.
+    - `scale`: a scale that it can be made at, see `SCALES`.
+    - `only`: the names of those of its sweeps that are made; all of them by default.
+    - `seeds`: the number of seeds; by default the scale's own.
+    - `kernel`: the kernel that its networks are trained with, as in `gnode.Solver`.
+
+    **Raises:** `ArgumentError` if the artefact cannot be made in this way.
 
     >>> Request("capacity").command
     'gnode reproduce run capacity --scale smoke'
@@ -34,56 +36,62 @@ class Request:
 
     def __post_init__(self):
         name = self.name
-        if self.scale not in self.of.scales:
-            errors.one_of(f"scale of {name}", self.scale, self.of.scales)
+        if self.scale not in self.artefact.scales:
+            errors.one_of(f"scale of {name}", self.scale, self.artefact.scales)
         if self.seeds is not None:
             errors.whole("seeds", self.seeds)
         if self.kernel is not None:
             errors.one_of("kernel", self.kernel, KERNELS)
-        names = [plan.name for plan in self._all]
-        if not names and (self.only or self._own):
+        names = [plan.name for plan in self._all_plans]
+        if not names and (self.only or self._overrides):
             raise errors.ArgumentError(
-                f"{name} trains no networks, so --only, --seeds and --kernel mean nothing to it; leave them out."
+                f"{name} trains no networks, so --only, --seeds and --kernel do not apply to it; leave them out."
             )
-        if self.only and not self.of.may_be_partial:
+        if self.only and not self.artefact.may_be_partial:
             raise errors.ArgumentError(f"{name} needs all of its sweeps; leave --only out.")
         for one in self.only:
             errors.one_of(f"--only of {name}", one, names)
 
     @cached_property
-    def of(self) -> Artefact:
-        """The artefact."""
+    def artefact(self) -> Artefact:
+        """The artefact of that name."""
         return find_artefact(self.name)
 
+    @property
+    def of(self) -> Artefact:
+        """The same as `artefact`."""
+        return self.artefact
+
     @cached_property
-    def _all(self) -> list[SweepPlan]:
-        return self.of.plans(self.scale)
+    def _all_plans(self) -> list[SweepPlan]:
+        """The artefact's sweeps at this scale, requested or not, with the scale's own settings."""
+        return self.artefact.plans(self.scale)
 
     @property
-    def _own(self) -> dict[str, Any]:
-        """Settings that are not the scale's."""
+    def _overrides(self) -> dict[str, Any]:
+        """The sweep settings that replace the scale's own."""
         seeds = {} if self.seeds is None else {"seed": list(range(self.seeds))}
         return seeds | ({} if self.kernel is None else {"kernel": self.kernel})
 
     @cached_property
     def plans(self) -> list[SweepPlan]:
-        """The sweeps asked for."""
-        plans = [plan for plan in self._all if not self.only or plan.name in self.only]
-        return [dataclasses.replace(plan, settings={**plan.settings, **self._own}) for plan in plans]
+        """The requested sweeps, with the requested seeds and kernel."""
+        plans = [plan for plan in self._all_plans if not self.only or plan.name in self.only]
+        return [dataclasses.replace(plan, settings={**plan.settings, **self._overrides}) for plan in plans]
 
     @property
     def left_out(self) -> list[str]:
-        """The names of the others."""
-        return [plan.name for plan in self._all if self.only and plan.name not in self.only]
+        """The names of the artefact's sweeps that were not requested."""
+        return [plan.name for plan in self._all_plans if self.only and plan.name not in self.only]
 
     @property
-    def ending(self) -> str:
-        """Of the names of its sweeps' folders: what differs in scale or seeds is kept apart."""
+    def folder_suffix(self) -> str:
+        """The end of a sweep folder's name, which keeps sweeps of different scales and numbers of seeds apart."""
         return self.scale if self.seeds is None else f"{self.scale}-{self.seeds}-seeds"
 
     @property
     def command(self) -> str:
-        """What was typed."""
+        """The command that makes the result."""
         part = f" --only {','.join(self.only)}" if self.only else ""
         seeds = "" if self.seeds is None else f" --seeds {self.seeds}"
         kernel = "" if self.kernel is None else f" --kernel {self.kernel}"

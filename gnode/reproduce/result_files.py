@@ -1,6 +1,6 @@
-"""Artefacts as files: NAME.json (the numbers), NAME.md (the same as tables), NAME-panel.png and .pdf (figures).
+"""The files of a result: `NAME.json` with all numbers, `NAME.md` with tables, `NAME-PANEL.png` and `.pdf` with figures.
 
-Everything in the JSON file follows from code and seeds, but for the section `run`: when, where, how long.
+Everything in the JSON file is determined by code and seeds, except for the section `run`: date, duration and device.
 """
 
 import dataclasses
@@ -17,77 +17,77 @@ RUN = "run"
 """The only section that differs between two runs of the same artefact."""
 
 
-def write(path: Path, request: Request, made: Outcome, trained: Trained, seconds: float) -> None:
-    """Writes the JSON file of an artefact, and the others beside it under the same name."""
-    of = request.of
+def write_result(path: Path, request: Request, outcome: Outcome, trained: Trained, seconds: float) -> None:
+    """Writes the JSON file `path` of a result, and beside it its Markdown file and its figures."""
+    artefact = request.artefact
     with files.writing(path.parent):
         pictures = []
-        for panel, figure in made.figures.items():
+        for panel, figure in outcome.figures.items():
             pictures += plots.save(figure, path.with_name(f"{path.stem}-{panel}"), ("png", "pdf"))
     environment = provenance.environment()
     content = {
-        "name": of.name,
-        "kind": of.kind,
-        "title": of.title,
-        "place": of.place,
+        "name": artefact.name,
+        "kind": artefact.kind,
+        "title": artefact.title,
+        "place": artefact.place,
         "scale": request.scale,
         "seeds": request.seeds,
         "command": request.command,
-        "sweeps": {plan.name: plan_of(plan) for plan in request.plans},
+        "sweeps": {plan.name: plan_settings(plan) for plan in request.plans},
         "sweeps_left_out": request.left_out,
-        "numbers": [dataclasses.asdict(number) for number in made.numbers],
-        "checks": [dataclasses.asdict(check) for check in made.checks],
-        "details": made.details,
+        "numbers": [dataclasses.asdict(number) for number in outcome.numbers],
+        "checks": [dataclasses.asdict(claim) for claim in outcome.claims],
+        "details": outcome.details,
         "figures": [file.name for file in pictures if file.suffix == ".png"],
         RUN: {
             "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
             "seconds": round(seconds, 1),
-            **_training(trained),
+            **_training_time(trained),
             "devices": environment["devices"],
             "commit": environment["commit"],
             "versions": environment["versions"],
         },
     }
     files.write_json(path, content)
-    files.write_text(path.with_suffix(".md"), f"# {of.title}\n\n" + tables(files.read_json(path)) + "\n")
+    files.write_text(path.with_suffix(".md"), f"# {artefact.title}\n\n" + tables(files.read_json(path)) + "\n")
 
 
-def plan_of(plan: SweepPlan) -> dict[str, Any]:
-    """A sweep's task and settings."""
+def plan_settings(plan: SweepPlan) -> dict[str, Any]:
+    """Returns the task and the settings of a sweep, as a result stores them."""
     searched = {"search": plan.search, "search_with": dict(plan.search_with)}
     return {"task": plan.task, **plan.settings} | {name: value for name, value in searched.items() if value}
 
 
-def _training(trained: Trained) -> dict[str, Any]:
-    """How long the networks were trained, whenever that was, and on what."""
+def _training_time(trained: Trained) -> dict[str, Any]:
+    """Returns how long the networks were trained and on which devices, also if an earlier run trained them."""
     sweeps = trained.sweeps.values()
     devices = [device for sweep in sweeps for device in sweep.devices()]
     seconds = sum(sweep.seconds() for sweep in sweeps)
     return {"training_seconds": round(seconds, 1), "trained_on": list(dict.fromkeys(devices))}
 
 
-def compared(content: dict[str, Any]) -> dict[str, Any]:
-    """The part of a JSON file that two runs of the same artefact have in common."""
+def without_run_section(content: dict[str, Any]) -> dict[str, Any]:
+    """Returns the part of a result that is the same in every run of the same request."""
     return {name: value for name, value in content.items() if name != RUN}
 
 
 NOT_JUDGED = "(smoke scale)"
-"""In place of a verdict where the networks are too small to tell."""
+"""The verdict at smoke scale, where the networks are too small to decide a claim."""
 
 
 def tables(content: dict[str, Any]) -> str:
-    """Numbers and checks in Markdown."""
+    """Returns the numbers and the claims of a result as Markdown tables."""
     parts = []
     if content["numbers"]:
         lines = ["| | here | the paper |", "|---|---|---|"]
-        lines += [_row(n["name"], _ours(n), n["published"] or "") for n in content["numbers"]]
+        lines += [_row(n["name"], _mean_and_std(n), n["published"] or "") for n in content["numbers"]]
         parts.append("\n".join(lines))
     if content["checks"]:
         lines = ["| the paper's claim | holds here | measured |", "|---|---|---|"]
-        for check in content["checks"]:
-            measured = "; ".join(f"{name}: {plain(value)}" for name, value in check["measured"].items())
-            holds = NOT_JUDGED if content["scale"] == "smoke" else verdict(check["holds"])
-            lines.append(_row(check["claim"], holds, measured))
+        for claim in content["checks"]:
+            measured = "; ".join(f"{name}: {cell_text(value)}" for name, value in claim["measured"].items())
+            holds = NOT_JUDGED if content["scale"] == "smoke" else verdict(claim["holds"])
+            lines.append(_row(claim["claim"], holds, measured))
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
@@ -97,23 +97,23 @@ def _row(*cells: str) -> str:
 
 
 def verdict(holds: bool | None) -> str:
-    """In a word."""
+    """Returns whether a claim holds, in a word or two of Markdown."""
     return {True: "yes", False: "**no**", None: "not decided"}[holds]
 
 
-def plain(value: Any) -> str:
-    """A value in a table's cell."""
+def cell_text(value: Any) -> str:
+    """Returns a value as the text of a table's cell."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
     if isinstance(value, float):
         return f"{value:.3g}" if math.isfinite(value) else ("none" if math.isnan(value) else "infinite")
     if isinstance(value, list | tuple):
-        return ", ".join(plain(part) for part in value)
+        return ", ".join(cell_text(part) for part in value)
     return str(value)
 
 
-def _ours(number: dict[str, Any]) -> str:
-    text = plain(number["ours"])
+def _mean_and_std(number: dict[str, Any]) -> str:
+    text = cell_text(number["ours"])
     if number["std"] is not None and (number["seeds"] or 1) > 1:
-        text += f" ± {plain(number['std'])} ({number['seeds']} seeds)"
+        text += f" ± {cell_text(number['std'])} ({number['seeds']} seeds)"
     return text

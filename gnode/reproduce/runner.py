@@ -1,4 +1,4 @@
-"""Making an artefact: train what it needs (or find it trained), analyse, draw, write."""
+"""Makes an artefact: trains its sweeps, or finds them trained, analyses them and writes the result."""
 
 import time
 from collections.abc import Callable
@@ -13,9 +13,10 @@ from gnode.sweeps import Sweep, sweep_or_resume
 from gnode.tasks import cache
 
 SWEEPS = "sweeps"
+"""The folder, inside the folder of results, that sweeps are kept in by default."""
 
 Tell = Callable[[str], None]
-"""Called with the name of a step before it begins."""
+"""A function that is called with the name of each step before the step begins."""
 
 
 def run_artefact(
@@ -27,70 +28,87 @@ def run_artefact(
     progress: bool | None = None,
     tell: Tell = lambda step: None,
 ) -> Path:
-    """Makes one artefact of the paper: trains what it needs (or finds it trained), analyses, draws, writes.
+    """Makes one artefact of the paper: trains its networks, analyses them, draws the figures and writes all files.
+
+    Sweeps that are trained already are reused, and an interrupted one is resumed.
 
     **Arguments:**
 
-    - `request`: which artefact, at which scale; see `Request`.
-    - `out`: the folder for its files.
-    - `sweeps`: where trained sweeps are kept, OUT/sweeps by default: artefacts that need the same one find it there, and
-      one that was killed is resumed.
+    - `request`: the artefact and its scale, see `Request`.
+    - `out`: the folder that the files are written to.
+    - `sweeps`: the folder of trained sweeps, which all artefacts share; OUT/sweeps by default.
     - `engine`, `progress`: as in `gnode.sweep`.
-    - `tell`: called with the name of each step before it begins.
+    - `tell`: called with the name of each step before the step begins.
 
-    **Returns:** the artefact's JSON file.
+    **Returns:** the path of the JSON file.
+
+    **Raises:** `StoreError` if `out` holds a larger result of the artefact; `ArgumentError` if a data set is missing.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> run_artefact(Request("capacity"), folder.name).name
+    'capacity.json'
     """
     out = Path(out)
-    path = archive.place(out, request)
+    path = archive.result_path(out, request)
     began = time.monotonic()
-    trained = Trained(request.scale, _sweeps(request, out, sweeps, tell, engine=engine, progress=progress))
+    trained = Trained(request.scale, _make_sweeps(request, out, sweeps, tell, engine=engine, progress=progress))
     tell("analysis")
-    made = request.of.analyse(trained)
-    archive.make_room(path, request)
-    result_files.write(path, request, made, trained, time.monotonic() - began)
+    outcome = request.artefact.analyse(trained)
+    archive.set_aside_smaller(path, request)
+    result_files.write_result(path, request, outcome, trained, time.monotonic() - began)
     return path
 
 
 def prepare_artefact(request: Request, out: str | Path, *, sweeps: str | Path | None = None) -> list[Sweep]:
-    """Writes the sweep folders of an artefact without training them.
+    """Writes the sweep folders of an artefact without training any network.
 
-    Any number of processes may then `gnode.resume_sweep` parts of them, and `run_artefact` with the same arguments finds
-    them.
+    Any number of processes may then train parts of them with `gnode.resume_sweep`. `run_artefact` with the same arguments
+    finds the trained networks.
+
+    **Arguments:** `request`, `out` and `sweeps`, as in `run_artefact`.
+
+    **Returns:** the sweeps.
 
     **Raises:** `ArgumentError` if the artefact trains no networks.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> [sweep.number() for sweep in prepare_artefact(Request("annulus-generalisation"), folder.name)]
+    [2]
     """
     if not request.plans:
         raise errors.ArgumentError(
-            f"{request.of.name} trains no networks, so there is nothing to prepare; leave --prepare out."
+            f"{request.name} trains no networks, so there is nothing to prepare; use `gnode reproduce run` instead."
         )
-    return list(_sweeps(request, Path(out), sweeps, prepare=True).values())
+    return list(_make_sweeps(request, Path(out), sweeps, prepare=True).values())
 
 
-def _sweeps(
+def _make_sweeps(
     request: Request, out: Path, sweeps: str | Path | None, tell: Tell = lambda step: None, **how: Any
 ) -> dict[str, Sweep]:
-    """What is asked for needs these, by name."""
-    need_data(request.of)
+    """Trains, resumes or finds the requested sweeps, and returns them by name."""
+    require_data(request.artefact)
     folder = out / SWEEPS if sweeps is None else Path(sweeps)
     made = {}
     for plan in request.plans:
         tell(f"sweep {plan.name}")
         searched = {"search": plan.search, "search_with": plan.search_with}
-        place = folder / f"{plan.name}-{request.ending}"
+        place = folder / f"{plan.name}-{request.folder_suffix}"
         made[plan.name] = sweep_or_resume(plan.task, place, **searched, **how, **plan.settings)
     return made
 
 
-def missing_data(of: Artefact) -> list[str]:
-    """The data sets that an artefact needs and that are not there."""
-    return [name for name in of.data if cache.find(name, tasks.DATASETS[name].files) is None]
+def missing_data(artefact: Artefact) -> list[str]:
+    """Returns the names of the data sets that an artefact needs and that are not on this machine."""
+    return [name for name in artefact.data if cache.find(name, tasks.DATASETS[name].files) is None]
 
 
-def need_data(of: Artefact) -> None:
-    """An error in one sentence if data are missing."""
-    missing = missing_data(of)
+def require_data(artefact: Artefact) -> None:
+    """Raises an `ArgumentError` if a data set that the artefact needs is missing."""
+    missing = missing_data(artefact)
     if missing:
         raise errors.ArgumentError(
-            f"{of.name} needs data that are not there ({', '.join(missing)}); get them with `gnode data get`, or set "
-            f"GNODE_DATA to a folder that holds them."
+            f"{artefact.name} needs data sets that are missing ({', '.join(missing)}); get them with `gnode data get`, or "
+            f"set GNODE_DATA to a folder that holds them."
         )

@@ -1,4 +1,4 @@
-"""In what a result at less than paper scale is less: its settings beside those of the paper's scale."""
+"""Describes how a result at a smaller scale differs from the paper's scale: the settings of both, side by side."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,36 +19,39 @@ SHOWN = {
     "seed": "seeds",
     "epochs": "epochs",
 }
-"""Settings that scales differ in, as a reader would call them."""
+"""The settings that differ between scales, each with its name on the page."""
 
 PAPER = "paper"
 
 
-def smaller_than_paper(of: Artefact, scale: str, sweeps: Mapping[str, Mapping[str, Any]]) -> str:
-    """What differs in the `sweeps` of a result from the paper's scale, which stands in brackets; nothing if nothing does."""
-    if PAPER not in of.scales:
+def smaller_than_paper(artefact: Artefact, scale: str, sweeps: Mapping[str, Mapping[str, Any]]) -> str:
+    """Lists the settings of a result's `sweeps` that differ from those of the paper's scale, which stand in brackets.
+
+    **Returns:** the list as text; it is empty if nothing differs.
+    """
+    if PAPER not in artefact.scales:
         return ""
-    whole = {plan.name: result_files.plan_of(plan) for plan in of.plans(PAPER)}
-    names = [plan.name for plan in of.plans(scale)]
-    # A sweep whose name tells a size has another name at another scale, and the same place.
-    in_place = dict(zip(names, whole)) if len(names) == len(whole) else {}
+    full = {plan.name: result_files.plan_settings(plan) for plan in artefact.plans(PAPER)}
+    names = [plan.name for plan in artefact.plans(scale)]
+    # A sweep whose name contains a size has another name at another scale, but the same position among the sweeps.
+    by_position = dict(zip(names, full)) if len(names) == len(full) else {}
     found: dict[str, None] = {}
     for name, own in sweeps.items():
-        theirs = whole.get(name) or whole.get(in_place.get(name, ""), own)
+        theirs = full.get(name) or full.get(by_position.get(name, ""), own)
         for setting, label in SHOWN.items():
-            here, there = _told(own, setting), _told(theirs, setting)
+            here, there = _setting_text(own, setting), _setting_text(theirs, setting)
             if here != there:
                 found[f"{label} {here} ({there})"] = None
-    missing = [] if in_place else [name for name in whole if name not in names]
+    missing = [] if by_position else [name for name in full if name not in names]
     return "; ".join([*found, *([f"without {', '.join(missing)}"] if missing else [])])
 
 
-def _told(plan: Mapping[str, Any], setting: str) -> str:
-    """A setting of a sweep in words: its values, or how many there are."""
+def _setting_text(plan: Mapping[str, Any], setting: str) -> str:
+    """Returns the values of a setting as text; for seeds, their number."""
     settings = TASK_DEFAULTS.get(plan["task"], {}) | dict(plan)
     if setting == "seed":
         seeds = settings.get("seed", 0)
         return str(len(seeds)) if isinstance(seeds, list | tuple) else "1"
     if setting == "epochs" and settings.get("schedule") and "epochs" not in plan:
         return str(sum(epochs for _, epochs in settings["schedule"]))
-    return result_files.plain(settings.get(setting, "all" if setting == "parts" else ""))
+    return result_files.cell_text(settings.get(setting, "all" if setting == "parts" else ""))

@@ -1,4 +1,4 @@
-"""Which member of a sweep counts: the paper's rules for choosing among settings, seed by seed."""
+"""Chooses among the members of a sweep by the paper's rules: by validation loss, seed by seed or by the mean over seeds."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,8 +9,8 @@ from gnode.reproduce.artefact import Number
 from gnode.sweeps import Sweep
 
 
-def members(sweep: Sweep, **where: Any) -> list[int]:
-    """The trained members with these settings, of those that count."""
+def trained_members(sweep: Sweep, **where: Any) -> list[int]:
+    """Returns the trained members with these settings, without the trial runs of a search."""
     counting = sorted(set(sweep.done()) & set(sweep.counting()))
     return [
         index for index in counting if all(sweep.members[index].get(name) == value for name, value in where.items())
@@ -18,29 +18,30 @@ def members(sweep: Sweep, **where: Any) -> list[int]:
 
 
 def best_by_seed(sweep: Sweep, **where: Any) -> dict[int, int]:
-    """For every seed the member with the least validation loss among those with these settings: the paper's choice among
-    its 27, made anew with each seed.
+    """Returns, for every seed, the member with the lowest validation loss among those with these settings.
+
+    The paper chooses among its 27 settings in this way; the choice is repeated for each seed.
     """
     best: dict[int, tuple[float, int]] = {}
-    for index in members(sweep, **where):
+    for index in trained_members(sweep, **where):
         seed, loss = sweep.members[index]["seed"], sweep.result(index)["best_loss"]
         best[seed] = min(best.get(seed, (np.inf, index)), (loss, index))
     return {seed: index for seed, (_, index) in sorted(best.items())}
 
 
-def minima(sweep: Sweep, **where: Any) -> np.ndarray:
-    """For every seed the least validation loss among the members with these settings."""
+def lowest_losses(sweep: Sweep, **where: Any) -> np.ndarray:
+    """Returns, for every seed, the lowest validation loss among the members with these settings."""
     return np.array([sweep.result(index)["best_loss"] for index in best_by_seed(sweep, **where).values()])
 
 
-def best_of_all(sweep: Sweep, **where: Any) -> int:
-    """The member with the least validation loss of all seeds."""
+def best_member(sweep: Sweep, **where: Any) -> int:
+    """Returns the member with the lowest validation loss over all seeds."""
     chosen = best_by_seed(sweep, **where).values()
     return min(chosen, key=lambda index: (sweep.result(index)["best_loss"], index))
 
 
-def over_seeds(name: str, values: Iterable[float], published: str | None = None) -> Number:
-    """Mean and standard deviation of one number over seeds."""
+def mean_over_seeds(name: str, values: Iterable[float], published: str | None = None) -> Number:
+    """Returns the mean and the standard deviation of a quantity over seeds as a `Number`."""
     numbers = np.array(list(values), float)
     if not numbers.size:
         return Number(name, None, published)
@@ -49,15 +50,18 @@ def over_seeds(name: str, values: Iterable[float], published: str | None = None)
 
 
 def best_setting(sweeps: Iterable[Sweep], **where: Any) -> dict[str, Any] | None:
-    """The setting with the lowest mean over seeds of the validation loss, with the test scores of its seeds.
+    """Returns the setting with the lowest mean validation loss over seeds, with the test scores of its seeds.
 
-    Test trials never choose. `setting` is what distinguishes it in its sweep, but for the seed; `state` is its N and `init`
-    its initialisation. None if nothing was trained.
+    Test scores play no part in the choice.
+
+    **Returns:** a dictionary, or None if no member was trained. Its `setting` holds the settings that vary in the sweep,
+    without the seed; `state` is N and `init` the initialisation; `validation` and `scores` hold the validation losses and
+    the test scores of the seeds.
     """
     found: dict[str, dict[str, Any]] = {}
     for sweep in sweeps:
         varying = [name for name in sweep.grid.varying() if name != "seed"]
-        for index in members(sweep, **where):
+        for index in trained_members(sweep, **where):
             own, result = sweep.members[index], sweep.result(index)
             setting = {name: own.get(name) for name in varying}
             entry = found.setdefault(

@@ -1,11 +1,11 @@
-"""A sweep's folder, and what has come of it: its members, its table, the best settings.
+"""The folder of a sweep: its members, its table, the best settings.
 
 | in the folder        | what it is                                                                             |
 |----------------------|----------------------------------------------------------------------------------------|
 | `sweep.json`         | the task, the axes, the members in order, versions and commit                          |
 | `results.csv`        | one row per finished member: settings, status, minimum validation loss, its epoch      |
 | `members/0007/`      | the run folder of member 7 (`gnode.load`, `gnode analyse` take it)                     |
-| `unfinished/`        | how far members in training have come; gone when the sweep is over                     |
+| `unfinished/`        | checkpoints of members in training; removed when the sweep is over                     |
 """
 
 from pathlib import Path
@@ -24,7 +24,14 @@ SPEC, TABLE = "sweep.json", "results.csv"
 
 
 class Sweep:
-    """A sweep's folder: what was asked for, and what has come of it so far."""
+    """A sweep and its results so far, read from its folder.
+
+    - `folder`, `grid`, `members`: where it is, its grid, and the settings of every member.
+
+    **Raises:** `StoreError` if the folder holds no sweep.
+
+    No example: `gnode.sweep` returns it.
+    """
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
@@ -32,7 +39,9 @@ class Sweep:
             raise errors.StoreError(f"{self.folder} holds no sweep (no {SPEC} in it).")
         stored = files.read_json(self.folder / SPEC)
         if not isinstance(stored, dict) or not {"task", "axes"} <= stored.keys():
-            raise errors.StoreError(f"{self.folder / SPEC} is not a sweep's; pass the folder of a sweep.")
+            raise errors.StoreError(
+                f"{self.folder / SPEC} is not the description of a sweep; pass the folder of a sweep."
+            )
         axes = {name: tuple(_as_value(value) for value in values) for name, values in stored["axes"].items()}
         tried = {name: _as_value(value) for name, value in stored.get("search_with", {}).items()}
         self.grid = Grid(stored["task"], axes, tuple(stored.get("search", ())), tried)
@@ -41,19 +50,22 @@ class Sweep:
         self.search = self.grid.chooser()
 
     def task_here(self) -> str:
-        """The task's name; of a task that is a file, where that is. A file that has changed is an error."""
+        """Returns the name of the task, or where its file is now.
+
+        **Raises:** `StoreError` if the file is gone or has changed.
+        """
         return self.grid.task if self._file is None else recorded_file(self.grid.task, self._file)
 
     def done(self) -> list[int]:
-        """The members that have been trained."""
+        """Returns the members that have been trained."""
         return [index for index in range(len(self.members)) if _member.is_done(self.folder, index)]
 
     def begun(self) -> int:
-        """How many members are in training, or were when it stopped."""
+        """Returns how many members have a checkpoint: they are in training, or were when the sweep stopped."""
         return len(list((self.folder / UNFINISHED).glob("[0-9]*.npz")))
 
     def todo(self, part: Part | None = None) -> list[int]:
-        """The members to train next, of one part or of all. In a search those that try settings come first, alone."""
+        """Returns the members to train next, of one part or of all. In a search those that try settings come first."""
         mine = range(len(self.members)) if part is None else sorted(self.members_of(part))
         if self.search is not None:
             tries = set(self.search.tries())
@@ -63,17 +75,17 @@ class Sweep:
         return [index for index in mine if not _member.is_done(self.folder, index)]
 
     def members_of(self, part: Part) -> set[int]:
-        """The members that a part of the sweep has."""
+        """Returns the members of a part of the sweep."""
         return part.members(self.grid, [] if self.search is None else self.search.choices)
 
     def counting(self) -> list[int]:
-        """The members that results are made of: all, or in a search all seeds of the best settings, as far as known."""
+        """Returns the members that results are made of: all, or in a search all seeds of the best settings so far."""
         if self.search is None:
             return list(range(len(self.members)))
         return self.search.winners(self._loss)
 
     def number(self, part: Part | None = None) -> int:
-        """How many members there will be in the end, in a part or in all; fewer than the grid has in a search."""
+        """Returns how many members will be trained, in a part or in all; in a search fewer than the grid has."""
         within = range(len(self.members)) if part is None else self.members_of(part)
         return len(within) if self.search is None else self.search.cost(within)
 
@@ -81,7 +93,7 @@ class Sweep:
         return self.result(index)["best_loss"] if _member.is_done(self.folder, index) else None
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row per finished member, in the members' order: its settings and how it ended; in a search, if it counts."""
+        """Returns a row per finished member, in order: its settings, how it ended, and in a search whether it counts."""
         names = [name for name in OPTIONS if any(name in settings for settings in self.members)]
         found, counting = [], set(self.counting())
         for index in self.done():
@@ -95,36 +107,36 @@ class Sweep:
         return [{name: row.get(name) for name in columns} for row in found]
 
     def counting_rows(self) -> list[dict[str, Any]]:
-        """The rows of the members that results are made of."""
+        """Returns the rows of the members that results are made of."""
         return [row for row in self.rows() if row.get(_table.COUNTS, True)]
 
     def table(self) -> dict[str, list[Any]]:
-        """The rows as columns: `pandas.DataFrame(sweep.table())` and `polars.DataFrame(sweep.table())` both take it."""
+        """Returns the rows as columns, as `pandas.DataFrame` and `polars.DataFrame` take them."""
         rows = self.rows()
         return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
     def result(self, index: int) -> dict[str, Any]:
-        """How a member ended."""
+        """Returns how a member ended."""
         folder = _member.folder_of(self.folder, index)
         ended = files.read_json(folder / run_folder.RESULT)
-        if "epochs_done" not in ended:  # of an earlier version
+        if "epochs_done" not in ended:  # written by an earlier version
             with (folder / run_folder.METRICS).open() as file:
                 ended["epochs_done"] = sum(1 for _ in file) - 1
         return ended
 
     def seconds(self) -> float:
-        """How long the finished members were trained, all together."""
+        """Returns the training time of all finished members together, in seconds."""
         return sum(self.result(index)["seconds"] for index in self.done())
 
     def devices(self) -> list[str]:
-        """What the finished members were trained on, each named once."""
-        # A member's settings may have been thrown away with its weights; its result stays.
+        """Returns the devices that the finished members were trained on, each once."""
+        # The configuration of a member may have been removed with its weights; its result stays.
         configs = [_member.folder_of(self.folder, index) / run_folder.CONFIG for index in self.done()]
         found = [device for path in configs if path.exists() for device in files.read_json(path)["devices"]]
         return list(dict.fromkeys(found))
 
     def load(self, index: int) -> Run:
-        """A member's run, with its trained network."""
+        """Loads the run of a member, with its trained network."""
         if not 0 <= index < len(self.members):
             raise errors.ArgumentError(
                 f"member is {index!r}, but the sweep's members are 0 to {len(self.members) - 1}."
@@ -176,5 +188,5 @@ def is_sweep(folder: str | Path) -> bool:
 
 
 def _as_value(value: Any) -> Any:
-    """Lists in JSON were tuples."""
+    """Turns the lists of JSON back into tuples."""
     return tuple(_as_value(part) for part in value) if isinstance(value, list) else value

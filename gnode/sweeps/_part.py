@@ -12,7 +12,7 @@ _TRIALS = 1000
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """The `number`-th of `of` parts, counted from 1.
+    """The `number`-th of `of` parts of a sweep, counted from 1.
 
     >>> Part.read("3/10")
     Part(number=3, of=10)
@@ -28,7 +28,7 @@ class Part:
 
     @classmethod
     def read(cls, text: str) -> "Part":
-        """From its text: NUMBER/OF."""
+        """Reads a part from its text, NUMBER/OF."""
         pieces = text.split("/")
         if len(pieces) != 2 or not all(piece.strip().isdigit() for piece in pieces):
             raise errors.ArgumentError(
@@ -37,10 +37,10 @@ class Part:
         return cls(int(pieces[0]), int(pieces[1]))
 
     def members(self, grid: Grid, together: Sequence[Sequence[int]]) -> set[int]:
-        """Its members. It follows from the grid alone, so all processes agree without a word.
+        """Returns the members of the part. They follow from the grid alone, so processes need not communicate.
 
-        `together` are members that no cut may separate. Members of equal shapes lie side by side, so that a part has few
-        compilations, and the parts have about as many updates each.
+        Members that share a compiled program are kept in one part where possible, and the parts have about equal numbers of
+        updates. `together` are members that no cut may separate.
         """
         whole = {index: tuple(unit) for unit in together for index in unit}
         in_order = [index for group in grid.groups for index in group.members]
@@ -57,6 +57,6 @@ class Part:
 
 
 def _cost(member: dict) -> float:
-    """How many updates a member takes, up to a factor that all share. Tasks of fixed data count as so many trials."""
+    """Returns the updates of a member, up to a common factor. Tasks of fixed data count as `_TRIALS` trials."""
     trials = member.get("trials", _TRIALS)
     return member.get("epochs", Settings.epochs) * trials / min(member.get("batch_size", Settings.batch_size), trials)

@@ -1,4 +1,4 @@
-"""The paper's way to choose settings: one seed tries them all, and the best are repeated with the other seeds."""
+"""The paper's search over settings: the first seed tries them all, and the best are repeated with the other seeds."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -7,14 +7,21 @@ from gnode import errors
 
 
 class Search:
-    """Which members of a grid are trained, and which of them count.
+    """Decides which members of a grid are trained, and which of them count.
 
-    Members that differ in nothing but the settings `over` (say learning rate and decay) and the seed are one *choice*. Its
-    members with the grid's first seed are all trained; the one with the lowest validation loss is trained again with every
-    other seed, and those are what counts.
+    Members that differ only in the settings `over` (such as learning rate and decay) and in the seed form one *choice*. Its
+    members with the first seed of the grid are all trained; the setting with the lowest validation loss is trained again
+    with every other seed, and those runs count.
 
-    Members from number `tries_from` on do nothing but try: they differ from the others in the settings `apart` too (a
-    shorter schedule), and the best setting among them is trained with every seed.
+    **Arguments:**
+
+    - `members`: the settings of all members.
+    - `over`: the settings that are searched.
+    - `tries_from`: if given, members from this index on serve only to choose, and the best setting among them is trained
+      with every seed.
+    - `apart`: the settings in which those differ from the others (fewer epochs).
+
+    **Raises:** `ArgumentError` for a search that would compare nothing.
     """
 
     def __init__(
@@ -49,24 +56,24 @@ class Search:
         return list(self._choices.values())
 
     def tries(self) -> list[int]:
-        """The members that try every setting, all with the first seed."""
+        """Returns the members that try every setting, all with the first seed."""
         if self._tries_from is not None:
             return list(range(self._tries_from, len(self._members)))
         return [index for index, own in enumerate(self._members) if own["seed"] == self._first]
 
     def cost(self, within: Collection[int], of_one: Callable[[int], int] = lambda index: 1) -> int:
-        """What training comes to in the end, over these members, which hold whole choices; by default their number."""
+        """Returns the total cost of the members that will be trained, of those in `within`; by default their number."""
         tries = sum(of_one(index) for index in set(self.tries()).intersection(within))
         repeats = (self._repeats(choice) * of_one(choice[0]) for choice in self.choices if choice[0] in within)
         return tries + sum(repeats)
 
     def rounds(self, within: Collection[int]) -> list[int]:
-        """How many of these members are trained at first, to try, and how many more once the choice is made."""
+        """Returns how many of these members are trained first, to choose, and how many more afterwards."""
         repeats = sum(self._repeats(choice) for choice in self.choices if choice[0] in within)
         return [len(set(self.tries()).intersection(within)), repeats]
 
     def winners(self, loss: Callable[[int], float | None]) -> list[int]:
-        """The best settings of all choices with all seeds, by the losses so far; None stands for not trained."""
+        """Returns the members with the best setting of each choice, by the losses so far; None stands for not trained."""
         found, tries = [], set(self.tries())
         counted = range(len(self._members) if self._tries_from is None else self._tries_from)
         for choice in self._choices.values():
@@ -80,6 +87,6 @@ class Search:
         return [self._members[index].get(name) for name in self.over]
 
     def _repeats(self, choice: list[int]) -> int:
-        """How often the best setting is trained after the tries: with every seed, or with all but the first."""
+        """Returns how often the best setting is trained after the search: with every seed, or with all but the first."""
         seeds = {self._members[index]["seed"] for index in choice}
         return len(seeds) - (self._tries_from is None)

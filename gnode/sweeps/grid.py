@@ -1,4 +1,4 @@
-"""A grid of runs: axes over anything that a run is made of, its members, and the groups that share a compilation."""
+"""A grid of runs: its axes over settings, its members, and the groups of members that share a compilation."""
 
 import dataclasses
 import itertools
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from gnode.tasks import Task
 
 _LENGTHS = {"epochs": "schedule", "schedule": "epochs"}
-"""Each of them follows from the other."""
+"""Each of the two settings of length, with the other, which follows from it."""
 
 
 def _values(given: Any) -> tuple[Any, ...]:
-    """Of an axis: a list, a range or an array; anything else is one value. Numbers of numpy become Python's."""
+    """Returns the values of an axis: a list, a range or an array; anything else is one value."""
     is_axis = isinstance(given, list | range) or (isinstance(given, np.ndarray) and given.ndim > 0)
     many = list(given) if is_axis else [given]
     return tuple(value.item() if isinstance(value, np.generic) else value for value in many)
@@ -29,11 +29,13 @@ def _values(given: Any) -> tuple[Any, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Grid:
-    """A task and axes: settings (see `gnode.train.OPTIONS`) with all the values that each is to take.
+    """A task, and axes: settings by name, each with all its values. Make one with `Grid.over`.
 
-    `search` names settings that the first seed chooses (`gnode.train.search`). `tried` are settings, such as a shorter
-    schedule, of runs that only serve to choose: there is one more member for each combination with the first seed then,
-    after all others.
+    - `task`: a name or a file, as in `gnode.tasks.make`.
+    - `axes`: the values of every setting.
+    - `search`: settings that are chosen with the first seed (see `gnode.sweep`).
+    - `tried`: settings, such as fewer epochs, of the runs of a search. There is then one more member for each combination
+      with the first seed, after all others, which serves only to choose.
 
     >>> grid = Grid.over("flipflop-variable", model=["rnn", "gnode"], lr=[1e-3, 1e-2], widths=(50, 50))
     >>> len(grid.members), len(grid.groups)
@@ -49,7 +51,10 @@ class Grid:
     def over(
         cls, task: str, search: Sequence[str] = (), search_with: Mapping[str, Any] | None = None, **settings: Any
     ) -> "Grid":
-        """A grid: a list is an axis, anything else (also a tuple) is one value for all members."""
+        """Makes a grid: a list is an axis, anything else (also a tuple) is one value for all members.
+
+        **Raises:** `ArgumentError` for an unknown setting, an empty axis, or a search that cannot be made.
+        """
         axes = {name: _values(value) for name, value in settings.items()}
         for name, values in axes.items():
             errors.one_of("setting", name, OPTIONS)
@@ -61,20 +66,21 @@ class Grid:
 
     @cached_property
     def members(self) -> list[dict[str, Any]]:
-        """Every combination, with defaults filled in and without settings that a model does not have; then the tries.
+        """The settings of every combination, with defaults filled in and without settings that a model lacks, then those of
+        the runs of a search.
 
-        Combinations that come out equal (an RNN with two sets of widths) are one member.
+        Equal combinations (an RNN with two sets of widths) are one member.
         """
         return self.counted + self.tries
 
     @cached_property
     def counted(self) -> list[dict[str, Any]]:
-        """The members that results can be made of: all but the tries."""
+        """The members that results can be made of: all but those that serve only to choose."""
         return self._combinations(self.axes)
 
     @cached_property
     def tries(self) -> list[dict[str, Any]]:
-        """The members that only choose; none without `tried`."""
+        """The members that serve only to choose; none without `tried`."""
         if not self.tried:
             return []
         replaced = {_LENGTHS[name] for name in self.tried if name in _LENGTHS}
@@ -90,7 +96,10 @@ class Grid:
         return list(seen.values())
 
     def chooser(self) -> Search | None:
-        """Who decides which members are trained, in a search. One that can not be is an error."""
+        """Returns the search that decides which members are trained; None without one.
+
+        **Raises:** `ArgumentError` for a search that cannot be made.
+        """
         if not self.tried:
             return Search(self.counted, self.search) if self.search else None
         if not self.search:
@@ -114,7 +123,7 @@ class Grid:
 
     @property
     def groups(self) -> list["Group"]:
-        """Members of equal shapes, those with the most updates first so that none is left over at the end."""
+        """The groups of members that share a compiled program, those with the most updates first."""
         found: dict[str, list[int]] = {}
         members = self.members
         for index, member in enumerate(members):
@@ -123,7 +132,7 @@ class Grid:
         return sorted(groups, key=lambda group: group.settings.get("batch_size", Settings.batch_size))
 
     def varying(self) -> list[str]:
-        """The settings that differ between members that count."""
+        """Returns the settings that differ between members that count."""
         members = self.counted
         names = [name for name in OPTIONS if any(name in member for member in members)]
         return [name for name in names if len({repr(member.get(name)) for member in members}) > 1]
@@ -131,19 +140,19 @@ class Grid:
 
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """Members (by index) whose programs are the same but for values; `settings` are those of the first one."""
+    """Members (by index) whose programs differ only in values; `settings` are those of the first one."""
 
     members: tuple[int, ...]
     settings: dict[str, Any]
 
     def chunks(self, size: int) -> Iterator[tuple[int, ...]]:
-        """The members in pieces of at most `size`."""
+        """Yields the members in pieces of at most `size`."""
         for start in range(0, len(self.members), size):
             yield self.members[start : start + size]
 
 
 def _differing(some: Sequence[dict[str, Any]], others: Sequence[dict[str, Any]]) -> set[str]:
-    """The settings whose values are others in the one than in the other members."""
+    """Returns the settings whose values differ between two sets of members."""
 
     def values(members: Sequence[dict[str, Any]], name: str) -> set[str]:
         return {repr(own.get(name)) for own in members}
@@ -158,12 +167,12 @@ def shape_of(member: dict[str, Any]) -> str:
 
 
 def task_key(member: dict[str, Any]) -> str:
-    """What decides a member's data."""
+    """Returns what decides the data of a member."""
     return repr(sorted((name, value) for name, value in member.items() if OPTIONS[name].part == "task"))
 
 
 class TaskCache:
-    """The tasks of a grid, each made once."""
+    """Makes each task of a grid once."""
 
     def __init__(self, task: str):
         self.task = task
@@ -177,7 +186,7 @@ class TaskCache:
 
 
 def read_axes(given: dict[str, str]) -> dict[str, Any]:
-    """Axes from the texts of the command line: values of one setting are separated by commas.
+    """Reads axes from the texts of a command line: values of one setting are separated by commas.
 
     >>> read_axes({"lr": "1e-3,1e-2", "widths": "316x316"})
     {'lr': [0.001, 0.01], 'widths': [(316, 316)]}

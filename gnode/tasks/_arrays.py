@@ -1,9 +1,9 @@
-"""A user's own arrays as a task."""
+"""Tasks from a user's own arrays, or from an .npz file of arrays."""
 
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,11 +11,12 @@ from gnode import errors
 from gnode.tasks._filling import fill as fill_missing
 from gnode.tasks._formats.npz import read_npz
 from gnode.tasks._preparation import Scale, stratified_split, time_stamps
-from gnode.tasks._series import Series
+from gnode.tasks._series import OnGrid, Series
 from gnode.tasks._trials import Task, Trials, as_numbers
 from gnode.types import Key, numpy_generator
 
-ARRAY_NAMES = ("inputs", "targets", "times", "dt", "mask", "lengths")
+REQUIRED_ARRAYS, OPTIONAL_ARRAYS = ("inputs", "targets"), ("times", "dt", "mask", "lengths")
+"""Names of the arrays in an .npz file."""
 
 
 def arrays(
@@ -37,70 +38,84 @@ def arrays(
     name: str = "arrays",
     key: Key | int = 0,
 ) -> Task:
-    """A task from arrays: a regression if `targets` are real numbers, a classification if they are whole numbers.
+    """Makes a task from arrays: a regression if `targets` are real numbers, a classification if they are whole numbers.
 
     **Arguments:**
 
-    - `inputs`: trials x time x channels. NaN is a missing value, which needs `fill`. Or a `Series`, for trials of unequal
-      lengths: it has times and targets or labels of its own.
-    - `targets`: trials x time x outputs, or one class per trial. `dt`, `mask`, `lengths` as in `Trials`.
-    - `times` of the samples in seconds, trials x time, for samples that are not equally far apart. With `dt` (one number)
-      they are laid on regular bins of that length, each from its trial's first sample; without it each sample is a bin that
-      lasts as long as the time since the sample before (a trial's first: the median of all).
-    - `fill`: one of `gnode.tasks.FILLS`; of these only "hold" does not look ahead in time.
-    - `standardise`: every channel to mean 0 and deviation 1, by the training trials; before filling.
-    - `timestamp`: a first channel with the time: "relative" (from 0 to 1), "seconds" or "none".
-    - `validation` and `test`: the shares of trials set aside at random (by `key`), of each class alike.
-    - `outputs`: the number of classes, if not all of them occur; `classes`: their names.
-    - `when` the loss counts: "every" bin, or the "last" one of each trial (default for classes).
+    - `inputs`: array of shape (trials, time, channels), NaN where a value is missing; or a `Series` for trials of unequal
+      lengths, which brings its own times and its own targets or labels.
+    - `targets`: array of shape (trials, time, outputs), or one class index per trial.
+    - `dt`, `mask`, `lengths`: as in `Trials`.
+    - `times`: times of the samples in seconds, of shape (trials, time), if samples are not equally spaced. With `dt` (one
+      number), each trial is put on regular bins of that length, beginning at its first sample. Without `dt`, every sample is
+      a bin whose length is the time since the previous sample (for the first sample of a trial, the median over all).
+    - `fill`: how missing inputs are filled, one of `gnode.tasks.FILLS`; only "hold" is causal.
+    - `standardise`: whether to standardise every channel with the mean and deviation of the training trials, before filling.
+    - `timestamp`: first channel with the time: "relative" (from 0 to 1), "seconds" or "none".
+    - `validation`, `test`: shares of trials that are held out at random, stratified by class.
+    - `outputs`, `classes`: number of classes if not all of them occur, and their names.
+    - `when`: "every" if the loss counts at every bin, "last" if only at the last one (default for classes).
+    - `name`, `key`: name of the task, and seed or key of the split.
 
-    >>> import numpy as np
-    >>> arrays(np.zeros((20, 5, 2)), np.zeros((20, 5, 1)), 0.1, validation=0.25).train.inputs.shape
-    (15, 5, 2)
+    >>> arrays(np.zeros((20, 5, 2)), np.zeros((20, 5, 1)), 0.1, validation=0.25)
+    Task('arrays', 15 training and 5 validation trials of 5 bins, 2 inputs, 1 output, loss mse at every bin)
     """
-    if isinstance(inputs, Series):
-        if any(given is not None for given in (targets, times, mask, lengths)):
-            raise errors.ArgumentError("a Series brings its own targets, times, mask and lengths; leave these out.")
-        series, times, classes = inputs, inputs.times, classes or inputs.label_names or None
-        targets = inputs.targets if inputs.labels is None else np.asarray(inputs.labels)
-    elif times is not None:
-        _need(targets)
-        series = _series(np.asarray(inputs), np.asarray(targets), np.asarray(times), mask, lengths)
-    _need(targets)
-    targets = np.asarray(targets)
-    is_class = np.issubdtype(targets.dtype, np.integer)
-    if times is not None:
-        inputs, targets, dt, mask, lengths = _bins(series, targets, dt)
-    elif dt is None:
-        raise errors.ArgumentError("dt is missing: pass the length of a bin in seconds, or times.")
-    inputs = np.asarray(inputs)
-    if inputs.ndim != 3 or 0 in inputs.shape:
-        raise errors.ArgumentError(
-            f"inputs has shape {inputs.shape}, but must be (trials, time, inputs), none of them 0."
-        )
-    parts = _split(targets if is_class else None, len(inputs), validation, test, key)
-    if standardise or fill is not None or times is not None:
-        inputs = _filled(as_numbers("inputs", inputs).astype(np.float32), dt, lengths, parts[0], fill, standardise)
-    inputs = _stamped(inputs, dt, timestamp)
-    everything = Trials(inputs, targets, dt, mask, lengths)
+    has_times = isinstance(inputs, Series) or times is not None
+    classes = classes or (inputs.label_names or None if isinstance(inputs, Series) else classes)
+    binned = _binned(inputs, targets, dt, times, mask, lengths)
+    is_class = np.issubdtype(binned.targets.dtype, np.integer)
+    parts = _split(binned.targets if is_class else None, len(binned.inputs), validation, test, key)
+    if standardise or fill is not None or has_times:
+        binned = binned._replace(inputs=_filled(binned, parts[0], fill, standardise))
+    everything = Trials(**binned._replace(inputs=_with_time_stamps(binned, timestamp))._asdict())
     return Task(
         name=name,
         train=everything.take(parts[0]),
         validation=everything.take(parts[1]),
         test=everything.take(parts[2]) if len(parts[2]) else None,
-        outputs=_outputs(everything, outputs, classes),
+        outputs=_output_count(everything, outputs, classes),
         loss="cross_entropy" if is_class else "mse",
         when=when or ("last" if is_class else "every"),
         classes=None if classes is None else tuple(classes),
     )
 
 
-def _need(targets: Any) -> None:
+class _Binned(NamedTuple):
+    """The arrays of `Trials` before they are split, filled and checked."""
+
+    inputs: np.ndarray
+    targets: np.ndarray
+    dt: Any
+    mask: Any
+    lengths: Any
+
+
+def _binned(inputs: Any, targets: Any, dt: Any, times: Any, mask: Any, lengths: Any) -> _Binned:
+    """Returns inputs and targets on bins: as given, or from the times of their samples."""
+    series = None
+    if isinstance(inputs, Series):
+        if any(given is not None for given in (targets, times, mask, lengths)):
+            raise errors.ArgumentError("a Series brings its own targets, times, mask and lengths; leave these out.")
+        series, targets = inputs, inputs.targets if inputs.labels is None else inputs.labels
     if targets is None:
-        raise errors.ArgumentError("targets are missing: pass what the outputs should be, or a class per trial.")
+        raise errors.ArgumentError("targets are missing: pass the outputs to learn, or a class per trial.")
+    targets = np.asarray(targets)
+    if series is None and times is not None:
+        series = _series(np.asarray(inputs), targets, np.asarray(times), mask, lengths)
+    if series is not None:
+        binned = _from_series(series, targets, dt)
+    elif dt is None:
+        raise errors.ArgumentError("dt is missing: pass the length of a bin in seconds, or times.")
+    else:
+        binned = _Binned(np.asarray(inputs), targets, dt, mask, lengths)
+    if binned.inputs.ndim != 3 or 0 in binned.inputs.shape:
+        raise errors.ArgumentError(
+            f"inputs has shape {binned.inputs.shape}, but must be (trials, time, inputs), none of them 0."
+        )
+    return binned
 
 
-def _outputs(trials: Trials, outputs: int | None, classes: Sequence[str] | None) -> int:
+def _output_count(trials: Trials, outputs: int | None, classes: Sequence[str] | None) -> int:
     if outputs is not None:
         return outputs
     if classes is not None:
@@ -109,7 +124,7 @@ def _outputs(trials: Trials, outputs: int | None, classes: Sequence[str] | None)
 
 
 def _series(inputs: np.ndarray, targets: np.ndarray, times: np.ndarray, mask: Any, lengths: Any) -> Series:
-    """The samples that are real: those up to each trial's length, or else those that have a time."""
+    """Removes padding: keeps the samples up to the length of each trial, or those with a finite time."""
     if inputs.ndim != 3 or times.shape != inputs.shape[:2]:
         raise errors.ArgumentError(
             f"times has shape {times.shape}, but must be (trials, time) like inputs {inputs.shape}."
@@ -123,7 +138,7 @@ def _series(inputs: np.ndarray, targets: np.ndarray, times: np.ndarray, mask: An
         raise errors.ArgumentError(
             f"mask has shape {np.shape(mask)}, but must be (trials, time) like inputs {inputs.shape}."
         )
-    real = np.arange(inputs.shape[1]) < count[:, None]
+    kept = np.arange(inputs.shape[1]) < count[:, None]
     others: dict[str, Any] = {}
     if np.issubdtype(targets.dtype, np.integer):
         others["labels"] = targets
@@ -132,36 +147,38 @@ def _series(inputs: np.ndarray, targets: np.ndarray, times: np.ndarray, mask: An
             raise errors.ArgumentError(
                 f"targets has shape {targets.shape}, but must be like inputs {inputs.shape}, with a column per output."
             )
-        others["targets"] = targets[real]
-        others["target_mask"] = None if mask is None else np.asarray(mask)[real] > 0
-    return Series(inputs[real], count, times[real], **others)
+        others["targets"] = targets[kept]
+        others["target_mask"] = None if mask is None else np.asarray(mask)[kept] > 0
+    return Series(inputs[kept], count, times[kept], **others)
 
 
-def _bins(series: Series, targets: np.ndarray, dt: Any) -> tuple[np.ndarray, np.ndarray, Any, Any, np.ndarray]:
-    """Inputs, targets, dt, mask and lengths: on regular bins of length `dt`, or a bin per sample if that is None."""
+def _from_series(series: Series, targets: np.ndarray, dt: Any) -> _Binned:
+    """Puts a series on regular bins of length `dt`, or makes one bin per sample if `dt` is None."""
     if dt is None:
         grid = _bin_per_sample(series)
         gaps = np.diff(series.times, prepend=0.0)
         gaps[series.starts] = np.nan
         gaps[series.starts] = 1.0 if np.isnan(gaps).all() else np.nanmedian(gaps)
-        lasts = np.zeros(grid.values.shape[:2], np.float32)
-        lasts[np.arange(grid.values.shape[1]) < series.lengths[:, None]] = gaps
+        bin_lengths = np.zeros(grid.values.shape[:2], np.float32)
+        bin_lengths[np.arange(grid.values.shape[1]) < series.lengths[:, None]] = gaps
     else:
         if np.ndim(dt):
-            raise errors.ArgumentError("dt must be one number where times are given.")
+            raise errors.ArgumentError(f"dt has shape {np.shape(dt)}, but must be one number where times are given.")
         grid = series.on_grid(errors.positive("dt", dt))
-        lasts = np.where(np.arange(grid.values.shape[1]) < grid.lengths[:, None], np.float32(dt), np.float32(0))
-        lasts = float(dt) if np.all(lasts > 0) else lasts  # a bin of length 0 is padding: nothing happens in it
-    return grid.values, targets if grid.targets is None else grid.targets, lasts, grid.target_mask, grid.lengths
+        bin_lengths = np.where(np.arange(grid.values.shape[1]) < grid.lengths[:, None], np.float32(dt), np.float32(0))
+        bin_lengths = float(dt) if np.all(bin_lengths > 0) else bin_lengths  # a bin of length 0 is padding
+    return _Binned(
+        grid.values, targets if grid.targets is None else grid.targets, bin_lengths, grid.target_mask, grid.lengths
+    )
 
 
-def _bin_per_sample(series: Series) -> Any:
-    places = np.arange(len(series.values)) - np.repeat(series.starts, series.lengths)
-    return dataclasses.replace(series, times=places.astype(float)).on_grid(1.0)
+def _bin_per_sample(series: Series) -> OnGrid:
+    index = np.arange(len(series.values)) - np.repeat(series.starts, series.lengths)
+    return dataclasses.replace(series, times=index.astype(float)).on_grid(1.0)
 
 
 def _split(labels: np.ndarray | None, count: int, validation: float, test: float, key: Key | int) -> list[np.ndarray]:
-    """Who trains, validates and tests."""
+    """Returns the indices of the training, validation and test trials."""
     held_out = [
         round(errors.not_negative(share_name, share) * count)
         for share_name, share in (("validation", validation), ("test", test))
@@ -178,47 +195,62 @@ def _split(labels: np.ndarray | None, count: int, validation: float, test: float
     return [np.sort(part) for part in (chosen[2], chosen[0], chosen[1])]
 
 
-def _filled(
-    inputs: np.ndarray, dt: Any, lengths: Any, training: np.ndarray, fill: str | None, standardise: bool
-) -> np.ndarray:
-    """Standardised and filled, 0 where a trial has ended; `inputs` may be changed."""
-    ended = np.arange(inputs.shape[1]) >= np.full((len(inputs), 1), inputs.shape[1])
-    if lengths is not None and np.shape(lengths) == (len(inputs),):  # any other shape is an error of Trials
-        ended = np.arange(inputs.shape[1]) >= np.asarray(lengths)[:, None]
-    inputs[ended] = np.nan  # so that padding has no part in mean and deviation
+def _filled(binned: _Binned, training: np.ndarray, fill: str | None, standardise: bool) -> np.ndarray:
+    """Returns the inputs standardised and filled, with zeros in the padding after a trial."""
+    inputs = as_numbers("inputs", binned.inputs).astype(np.float32)
+    bins = np.arange(inputs.shape[1])
+    lengths = np.full(len(inputs), inputs.shape[1])
+    if np.shape(binned.lengths) == lengths.shape:  # `Trials` raises an error for any other shape
+        lengths = np.asarray(binned.lengths)
+    padding = bins >= lengths[:, None]
+    inputs[padding] = np.nan  # excludes padding from mean and deviation
     if standardise:
         Scale.of(inputs[training]).apply(inputs)
+    dt = binned.dt
     times = np.cumsum(np.asarray(dt, float), axis=1) if np.shape(dt) == inputs.shape[:2] else None
     filled = inputs if fill is None else fill_missing(inputs, fill, times)
-    filled[ended] = 0.0
+    filled[padding] = 0.0
     return filled
 
 
-def _stamped(inputs: np.ndarray, dt: Any, timestamp: str) -> np.ndarray:
+def _with_time_stamps(binned: _Binned, timestamp: str) -> np.ndarray:
+    """Returns the inputs with the time as a first channel, if there is to be one."""
+    inputs, dt = binned.inputs, binned.dt
     if timestamp == "none":
         return inputs
-    trials, bins, _ = inputs.shape
     if np.ndim(dt) == 0:
-        stamps = time_stamps(trials, bins, float(dt), timestamp)
+        stamps = time_stamps(len(inputs), inputs.shape[1], float(dt), timestamp)
     else:
         stamps = _irregular_stamps(np.asarray(dt), timestamp)
     return np.concatenate([stamps, inputs], axis=2, dtype=np.float32)
 
 
 def _irregular_stamps(dt: np.ndarray, timestamp: str) -> np.ndarray:
-    """The time at which each bin begins, relative to the longest trial's length if so wanted."""
-    time_stamps(1, 1, 1.0, timestamp)  # a wrong name is an error here too
+    """Returns the time at which each bin begins, divided by the duration of the longest trial if "relative"."""
+    time_stamps(1, 1, 1.0, timestamp)  # raises for an unknown name
     ends = np.cumsum(dt, axis=1)
     return ((ends - dt) / (ends.max() if timestamp == "relative" else 1.0))[..., None]
 
 
 def array_file(path: str | Path, *, dt: float | None = None, **options: Any) -> Task:
-    """A task from an .npz file that holds `inputs`, `targets` and, if wanted, `times`, `dt`, `mask` and `lengths`.
+    """Makes a task from an .npz file with the arrays `inputs` and `targets`, and optionally `times`, `dt`, `mask`, `lengths`.
 
-    `dt` given here replaces the file's. Other options as in `arrays`.
+    **Arguments:**
+
+    - `path`: the file.
+    - `dt`: length of a bin in seconds; replaces the `dt` in the file.
+    - `options`: as in `arrays`.
+
+    **Returns:** a `Task` whose name is the path.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/mine.npz", inputs=np.zeros((20, 5, 2)), targets=np.zeros((20, 5, 1)), dt=0.1)
+    ...     array_file(f"{folder}/mine.npz", validation=0.25).train
+    Trials(15 trials, 5 bins, 2 inputs, 1 target per bin)
     """
     path = Path(path)
-    found = read_npz(path, ("inputs", "targets"), ARRAY_NAMES[2:], what="task file")
+    found = read_npz(path, REQUIRED_ARRAYS, OPTIONAL_ARRAYS, what="task file")
     step = found.pop("dt", None) if dt is None else dt
     found.pop("dt", None)
     if step is None and "times" not in found:

@@ -1,18 +1,24 @@
-"""The members of the flip-flop family: which pulses each of them has."""
+"""The members of the flip-flop family: how the pulses of each task are distributed."""
 
 import dataclasses
 
 READINGS = ("text", "code")
+"""Sources of the details of the task: the text of the paper, or its authors' public code."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Pulses:
-    """What sets one member of the family apart.
+    """The distribution of the pulses of one flip-flop task.
 
-    `together`: pulses come in all channels at once. `span`: the range of a pulse's size: of its absolute value in one
-    channel, or of the Euclidean norm over channels where they come together. `first_scale` multiplies the first channel.
-    `start_text` and `start_code` are the target before the first pulse, by the paper's text and by its public code: the
-    same in all channels, or (a, 0, 0, ...) where they come together.
+    **Arguments:**
+
+    - `span`: range of the size of a pulse: of its absolute value in one channel, or of the Euclidean norm over channels if
+      these pulse together.
+    - `together`: whether all channels pulse at the same time.
+    - `first_scale`: factor that multiplies the first channel.
+    - `mean_pulses`: mean of the Poisson number of pulses in a trial.
+    - `start_text`, `start_code`: target before the first pulse, according to the paper's text and to its public code. One
+      number holds for all channels; where channels pulse together, the channels after those given start at 0.
     """
 
     span: tuple[float, float]
@@ -31,18 +37,18 @@ AMPLITUDES: dict[str, Pulses] = {
     "annulus": Pulses((1.0, 2.0), together=True, mean_pulses=6.0, start_text=(0.0, 0.0), start_code=(1.5, 0.0)),
     "ring": Pulses((2.0, 2.0), together=True, start_text=(0.0, 0.0), start_code=(2.0, 0.0)),
 }
-"""The members of the family. "square" is "variable" under the name that it has for two bits."""
+"""The flip-flop tasks by kind of amplitude. "square" is the name of "variable" with two bits."""
 
-_BITS = {"fixed": 3, "variable": 3}
+_DEFAULT_BITS = {"fixed": 3, "variable": 3}
 
 
 def default_bits(amplitude: str) -> int:
-    """The number of channels that a kind of amplitude has in the paper."""
-    return _BITS.get(amplitude, 2)
+    """Returns the number of channels that the paper uses for a kind of amplitude."""
+    return _DEFAULT_BITS.get(amplitude, 2)
 
 
 def describe_pulses(amplitude: str) -> str:
-    """Describes a member of the family in a line, for `gnode list`.
+    """Describes the pulses of a task in one line, for `gnode list`.
 
     >>> describe_pulses("ring")
     'pulses in 2 channels at once, norm 2, about 12 per trial'

@@ -1,4 +1,4 @@
-"""A user's own table of samples as a task: a CSV file with a column that tells trials apart."""
+"""Tasks from a user's own CSV file, with one row per sample and a column that identifies the trial."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from gnode.tasks._formats.csv_table import Table
 from gnode.tasks._trials import Task
 
 TRIAL, TIME, LABEL = "trial", "time", "label"
-"""The columns that are taken if none are named."""
+"""Default names of the columns."""
 
 
 def table_file(
@@ -28,70 +28,104 @@ def table_file(
     dt: float | None = None,
     **options: Any,
 ) -> Task:
-    """A task from a CSV file with a row per sample; an empty cell is a missing value.
+    """Makes a task from a CSV file with one row per sample. An empty cell is a missing value.
 
     **Arguments:**
 
-    - `trial_column`: which trial a row belongs to; any text. Rows of a trial are in the order of time.
-    - `time_column`: the time of each row in seconds; by default "time", if there is such a column. Without one, rows are
-      `dt` seconds apart.
-    - `target_columns`: numbers to predict at every row (where they are not missing); or
-    - `label_column`: a class, the same in all rows of a trial; by default "label", if there is such a column.
-    - `input_columns`: by default all others.
-    - `dt`, and other options: as in `arrays`.
+    - `path`: the file; its first row names the columns.
+    - `trial_column`: column that identifies the trial of a row, with any text. Rows of a trial are ordered by time.
+    - `time_column`: column with the time of each row in seconds; by default "time" if it exists. Without one, rows are `dt`
+      seconds apart.
+    - `input_columns`: columns of the inputs; by default all that have no other role.
+    - `target_columns`: columns of numbers to predict at every row; a row with a missing target does not count.
+    - `label_column`: column with the class of a trial, the same in all of its rows; by default "label" if it exists.
+    - `dt`, `options`: as in `arrays`.
+
+    **Returns:** a `Task` whose name is the path.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "mine.csv").write_text("trial,x,y\\n1,0,0\\n1,1,1\\n2,0,0\\n2,2,2\\n")
+    ...     table_file(f"{folder}/mine.csv", target_columns=["y"], dt=0.1, validation=0.5).train
+    Trials(1 trials, 2 bins, 1 input, 1 target per bin)
     """
     table = Table(Path(path))
-    time_column = time_column or (TIME if TIME in table.names else None)
-    if target_columns is None and label_column is None and LABEL in table.names:
-        label_column = LABEL
-    if bool(target_columns) == bool(label_column):
-        raise errors.ArgumentError(
-            f"what is to be learned from {path}? Name either the columns of numbers (target_columns) or the column of "
-            f"classes (label_column) out of: {', '.join(table.names)}."
-        )
-    named = (trial_column, time_column, label_column, *(target_columns or ()))
-    chosen = [name for name in table.names if name not in named] if input_columns is None else list(input_columns)
-    if not chosen:
-        raise errors.ArgumentError(f"no column of {path} is left to be an input.")
-    if time_column is None and dt is None:
+    columns = _chosen_columns(table, trial_column, time_column, input_columns, target_columns, label_column)
+    if columns.time is None and dt is None:
         raise errors.ArgumentError(
             f"{path} has no column of times; name one (time_column), or pass dt, the step in seconds."
         )
-    place, trials = _places(table.column(trial_column))
-    learned: dict[str, Any]
-    if label_column:
-        labels, classes = _labels(table, label_column, place, trials)
-        learned = {"targets": labels, "classes": classes}
-    else:
-        targets = _laid(table.numbers(target_columns or ()), place, np.nan)
-        known = np.isfinite(targets).all(axis=2)
-        learned = {"targets": targets, "mask": known}
-    # Without times, rows are taken to be dt apart; both ways go through the same laying of samples on bins.
-    times = table.numbers([time_column]) if time_column else place[:, 1:] * float(dt or 1)
-    _check_times(times[:, 0], place[:, 0], table, time_column, trials)
-    inputs = table.numbers(chosen)
-    _check_inputs(inputs, place[:, 0], table, trials)
-    task = arrays(
-        _laid(inputs, place, np.nan),
-        dt=dt,
-        times=_laid(times, place, np.nan)[..., 0],
-        lengths=np.bincount(place[:, 0]),
-        name=str(path),
-        **learned,
-        **options,
-    )
-    columns = {
+    task = arrays(**_trial_arrays(table, columns, dt), dt=dt, name=str(path), **options)
+    named = {
         "trial_column": trial_column,
-        "time_column": time_column,
+        "time_column": columns.time,
         "input_columns": None if input_columns is None else list(input_columns),
         "target_columns": None if target_columns is None else list(target_columns),
-        "label_column": label_column,
+        "label_column": columns.label,
     }
-    return dataclasses.replace(task, options={**columns, "dt": dt, **options})
+    return dataclasses.replace(task, options={**named, "dt": dt, **options})
 
 
-def _places(names: Sequence[str]) -> tuple[Int[np.ndarray, "rows 2"], list[str]]:
-    """For every row its trial (counted in order of appearance) and its place in it; and the trials' names."""
+@dataclasses.dataclass(frozen=True)
+class _Columns:
+    """Which columns of a table are used, by role."""
+
+    trial: str
+    time: str | None
+    inputs: list[str]
+    targets: list[str]
+    label: str | None
+
+
+def _chosen_columns(
+    table: Table,
+    trial: str,
+    time: str | None,
+    inputs: Sequence[str] | None,
+    targets: Sequence[str] | None,
+    label: str | None,
+) -> _Columns:
+    """Replaces None by the default columns."""
+    time = time or (TIME if TIME in table.names else None)
+    if targets is None and label is None and LABEL in table.names:
+        label = LABEL
+    if bool(targets) == bool(label):
+        raise errors.ArgumentError(
+            f"what is to be learned from {table.path}? Name either the columns of numbers (target_columns) or the column "
+            f"of classes (label_column) out of: {', '.join(table.names)}."
+        )
+    used = (trial, time, label, *(targets or ()))
+    chosen = [name for name in table.names if name not in used] if inputs is None else list(inputs)
+    if not chosen:
+        raise errors.ArgumentError(f"no column of {table.path} is left to be an input.")
+    return _Columns(trial, time, chosen, list(targets or ()), label)
+
+
+def _trial_arrays(table: Table, columns: _Columns, dt: float | None) -> dict[str, Any]:
+    """Returns the rows of a table as the array arguments of `arrays`."""
+    place, trials = _place_rows(table.column(columns.trial))
+    learned: dict[str, Any]
+    if columns.label:
+        labels, classes = _labels(table, columns.label, place, trials)
+        learned = {"targets": labels, "classes": classes}
+    else:
+        targets = _padded(table.numbers(columns.targets), place)
+        learned = {"targets": targets, "mask": np.isfinite(targets).all(axis=2)}
+    # Without a column of times, rows are dt apart, and samples are put on bins in the same way.
+    times = table.numbers([columns.time]) if columns.time else place[:, 1:] * float(dt or 1)
+    _check_times(times[:, 0], place[:, 0], table, columns.time, trials)
+    inputs = table.numbers(columns.inputs)
+    _check_inputs(inputs, place[:, 0], table, trials)
+    return {
+        "inputs": _padded(inputs, place),
+        "times": _padded(times, place)[..., 0],
+        "lengths": np.bincount(place[:, 0]),
+        **learned,
+    }
+
+
+def _place_rows(names: Sequence[str]) -> tuple[Int[np.ndarray, "rows 2"], list[str]]:
+    """Returns the trial of each row (in order of appearance) and its index in the trial, and the names of the trials."""
     seen: dict[str, int] = {}
     counts: list[int] = []
     place = np.empty((len(names), 2), np.int64)
@@ -104,15 +138,16 @@ def _places(names: Sequence[str]) -> tuple[Int[np.ndarray, "rows 2"], list[str]]
     return place, list(seen)
 
 
-def _laid(values: np.ndarray, place: np.ndarray, empty: float) -> np.ndarray:
-    """Rows x columns as trials x time x columns, `empty` where a trial has ended."""
+def _padded(values: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Rearranges (rows, columns) to (trials, time, columns), padded with NaN."""
     trials, bins = place.max(axis=0) + 1
-    laid = np.full((trials, bins, values.shape[1]), empty)
-    laid[place[:, 0], place[:, 1]] = values
-    return laid
+    padded = np.full((trials, bins, values.shape[1]), np.nan)
+    padded[place[:, 0], place[:, 1]] = values
+    return padded
 
 
 def _labels(table: Table, column: str, place: np.ndarray, trials: list[str]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Returns the class index of each trial and the names of the classes."""
     cells = table.column(column)
     classes = tuple(sorted(set(cells), key=lambda cell: (len(cell), cell) if cell.isdigit() else (0, cell)))
     if "" in classes:
@@ -130,7 +165,7 @@ def _labels(table: Table, column: str, place: np.ndarray, trials: list[str]) -> 
 
 
 def _check_times(times: np.ndarray, trial: np.ndarray, table: Table, column: str | None, trials: list[str]) -> None:
-    """The same checks as those of `Series`, but in the words of the file: its rows and the names of its trials."""
+    """Makes the checks of `Series` with messages that name the rows of the file and the names of its trials."""
     if np.isnan(times).any():
         row = table.rows[int(np.argmax(np.isnan(times)))][0]
         raise errors.ArgumentError(f"{table.path} has no time in row {row}, column {column!r}.")

@@ -1,4 +1,4 @@
-"""What a task is: trials to learn from, trials to be judged by, and how."""
+"""Trials and tasks: the arrays that a network is trained and evaluated on, and the loss that applies to them."""
 
 import dataclasses
 from typing import Any
@@ -8,18 +8,30 @@ import numpy as np
 from gnode import errors
 
 LOSSES = ("mse", "cross_entropy")
+"""Loss functions: mean squared error for a regression, cross-entropy for a classification."""
+
 WHEN = ("every", "last")
+"""Bins at which the loss is evaluated: every bin of a trial, or only its last one."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Trials:
-    """A set of trials of equal number of bins, as numpy arrays.
+    """A batch of trials with the same number of bins, as numpy arrays.
 
-    - `inputs`: trials x time x inputs.
-    - `targets`: trials x time x outputs for a regression; one class number per trial for a classification.
-    - `mask`: trials x time, 1 where a bin counts in the loss. All ones if not given.
-    - `dt`: the length of a bin in seconds; one number, or trials x time (a bin of length 0 does nothing: padding).
-    - `lengths`: the number of bins of each trial that are real; all if not given.
+    **Arguments:**
+
+    - `inputs`: array of shape (trials, time, inputs).
+    - `targets`: array of shape (trials, time, outputs) for a regression, or one class index per trial for a
+      classification.
+    - `dt`: length of a bin in seconds, one number or an array of shape (trials, time). A bin of length 0 is padding: the
+      state does not change in it.
+    - `mask`: array of shape (trials, time), 1 where a bin counts in the loss and 0 where it does not. All ones by default.
+    - `lengths`: number of bins of each trial before its padding begins. All bins by default.
+
+    **Raises:** `ArgumentError` if the shapes do not agree, or if a value that counts is NaN or infinite.
+
+    >>> Trials(np.zeros((4, 10, 2)), np.zeros((4, 10, 1)), 0.1)
+    Trials(4 trials, 10 bins, 2 inputs, 1 target per bin)
     """
 
     inputs: np.ndarray
@@ -45,30 +57,17 @@ class Trials:
                 f"targets has shape {targets.shape}, but must be ({trials}, {time}, outputs) like inputs {inputs.shape}; "
                 f"for a classification pass whole numbers, one per trial."
             )
-        mask = np.ones((trials, time), np.float32) if self.mask is None else as_numbers("mask", self.mask)
-        if mask.shape != (trials, time):
-            raise errors.ArgumentError(f"mask has shape {mask.shape}, but must be ({trials}, {time}).")
-        if not np.all(np.isfinite(mask) & (mask >= 0)):
-            raise errors.ArgumentError("mask must hold 1 where a bin counts in the loss and 0 where it does not.")
-        mask = mask.astype(np.float32, copy=False)
-        lengths = np.full(trials, time) if self.lengths is None else as_numbers("lengths", self.lengths)
-        if lengths.shape != (trials,) or not np.all((lengths >= 1) & (lengths <= time) & (lengths % 1 == 0)):
-            raise errors.ArgumentError(f"lengths must hold {trials} whole numbers from 1 to {time}, one per trial.")
-        lengths = lengths.astype(np.int64, copy=False)
-        dt = as_numbers("dt", self.dt)
-        dt = float(dt) if dt.ndim == 0 else dt.astype(np.float32, copy=False)
-        if np.ndim(dt) and np.shape(dt) != (trials, time):
-            raise errors.ArgumentError(f"dt has shape {np.shape(dt)}, but must be one number or ({trials}, {time}).")
-        if not np.all(np.isfinite(dt)) or np.any(np.asarray(dt) < 0) or not np.any(np.asarray(dt) > 0):
-            raise errors.ArgumentError(f"dt is {self.dt!r}, but must be positive (or zero for bins of padding).")
-        _no_nan("inputs", inputs, "a missing value (NaN) needs a fill: hold, linear or natural")
+        mask = _checked_mask(self.mask, (trials, time))
+        lengths = _checked_lengths(self.lengths, (trials, time))
+        dt = _checked_dt(self.dt, (trials, time))
+        _check_finite("inputs", inputs, "a missing value (NaN) needs a fill: hold, linear or natural")
         if not is_class:
             if not np.all(mask):  # a target that does not count may be missing
                 targets = np.where(mask[..., None] > 0, targets, 0)
-            _no_nan("targets", targets, "a bin whose target is missing needs a mask of 0")
+            _check_finite("targets", targets, "a bin whose target is missing needs a mask of 0")
             targets = targets.astype(np.float32, copy=False)
         for name, value in {
-            "inputs": inputs.astype(np.float32, copy=False),  # a large data set is not held twice
+            "inputs": inputs.astype(np.float32, copy=False),  # no copy: a large data set is held in memory once
             "targets": targets,
             "dt": dt,
             "mask": mask,
@@ -79,30 +78,66 @@ class Trials:
     def __len__(self) -> int:
         return self.inputs.shape[0]
 
+    def __repr__(self) -> str:
+        if self.targets.ndim == 1:
+            targets = "1 class per trial"
+        else:
+            outputs = self.targets.shape[2]
+            targets = f"{outputs} target{'s' * (outputs != 1)} per bin"
+        inputs = self.inputs.shape[2]
+        return f"Trials({len(self)} trials, {self.bins} bins, {inputs} input{'s' * (inputs != 1)}, {targets})"
+
     @property
     def bins(self) -> int:
         """The number of bins of each trial."""
         return self.inputs.shape[1]
 
     def counts(self) -> bool:
-        """Whether there is a bin that counts."""
+        """Whether any bin counts in the loss."""
         return bool(np.any(self.mask * (np.arange(self.bins) < self.lengths[:, None]) > 0))
 
     def take(self, chosen: Any) -> "Trials":
-        """Some of the trials: a slice (which copies nothing) or an array of indices."""
+        """Returns a subset of the trials, selected by a slice (without copying) or by an array of indices."""
         dt = self.dt[chosen] if isinstance(self.dt, np.ndarray) else self.dt
         return Trials(self.inputs[chosen], self.targets[chosen], dt, self.mask[chosen], self.lengths[chosen])
 
 
 def as_numbers(name: str, values: Any) -> np.ndarray:
-    """An array of numbers; one of anything else is an error in words."""
+    """Returns `values` as an array of real numbers, or raises an `ArgumentError` that names the dtype."""
     found = np.asarray(values)
     if not (np.issubdtype(found.dtype, np.number) or found.dtype == bool) or np.iscomplexobj(found):
         raise errors.ArgumentError(f"{name} must hold real numbers, but is an array of {found.dtype}.")
     return found
 
 
-def _no_nan(name: str, values: np.ndarray, remedy: str) -> None:
+def _checked_mask(given: Any, shape: tuple[int, int]) -> np.ndarray:
+    mask = np.ones(shape, np.float32) if given is None else as_numbers("mask", given)
+    if mask.shape != shape:
+        raise errors.ArgumentError(f"mask has shape {mask.shape}, but must be {shape}.")
+    if not np.all(np.isfinite(mask) & (mask >= 0)):
+        raise errors.ArgumentError("mask must hold 1 where a bin counts in the loss and 0 where it does not.")
+    return mask.astype(np.float32, copy=False)
+
+
+def _checked_lengths(given: Any, shape: tuple[int, int]) -> np.ndarray:
+    trials, time = shape
+    lengths = np.full(trials, time) if given is None else as_numbers("lengths", given)
+    if lengths.shape != (trials,) or not np.all((lengths >= 1) & (lengths <= time) & (lengths % 1 == 0)):
+        raise errors.ArgumentError(f"lengths must hold {trials} whole numbers from 1 to {time}, one per trial.")
+    return lengths.astype(np.int64, copy=False)
+
+
+def _checked_dt(given: Any, shape: tuple[int, int]) -> float | np.ndarray:
+    dt = as_numbers("dt", given)
+    dt = float(dt) if dt.ndim == 0 else dt.astype(np.float32, copy=False)
+    if np.ndim(dt) and np.shape(dt) != shape:
+        raise errors.ArgumentError(f"dt has shape {np.shape(dt)}, but must be one number or {shape}.")
+    if not np.all(np.isfinite(dt)) or np.any(np.asarray(dt) < 0) or not np.any(np.asarray(dt) > 0):
+        raise errors.ArgumentError(f"dt is {errors.shown(given)}, but must be positive (or zero for bins of padding).")
+    return dt
+
+
+def _check_finite(name: str, values: np.ndarray, remedy: str) -> None:
     if not np.isfinite(values).all():
         bad = np.argwhere(~np.isfinite(values))
         trial, bin, channel = bad[0]
@@ -112,12 +147,24 @@ def _no_nan(name: str, values: np.ndarray, remedy: str) -> None:
         )
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Task:
-    """Trials to train on and to validate on, with the loss that they are judged by.
+    """Trials to train, validate and test on, with the loss that they are evaluated by.
 
-    `options` is what `gnode.tasks.make(name, **options)` needs to make the same task again; None for a task that exists
-    only in memory. `classes` are the names of the classes, where they have any.
+    **Arguments:**
+
+    - `name`: name of the task, as in `gnode.tasks.TASKS`, or the path of the file that it was read from.
+    - `train`, `validation`, `test`: trials of each part of the split; `test` is optional.
+    - `outputs`: number of outputs, or of classes.
+    - `loss`: "mse" or "cross_entropy".
+    - `when`: whether the loss counts at "every" bin or at the "last" bin of each trial.
+    - `options`: arguments with which `gnode.tasks.make(name, **options)` makes the same task again; None for a task that
+      exists only in memory.
+    - `classes`: names of the classes, if they have any.
+
+    >>> trials = Trials(np.zeros((4, 10, 2)), np.zeros((4, 10, 1)), 0.1)
+    >>> Task("mine", trials, trials, outputs=1)
+    Task('mine', 4 training and 4 validation trials of 10 bins, 2 inputs, 1 output, loss mse at every bin)
     """
 
     name: str
@@ -139,7 +186,7 @@ class Task:
             raise errors.ArgumentError(f"loss is {self.loss!r}, but the targets are {kind}.")
         if self.classes is not None and len(self.classes) != self.outputs:
             raise errors.ArgumentError(
-                f"there are {len(self.classes)} names of classes, but outputs is {self.outputs}."
+                f"classes holds {len(self.classes)} names of classes, but outputs is {self.outputs}."
             )
         for part in (self.validation, self.test):
             if part is not None and part.inputs.shape[2] != self.inputs:
@@ -153,11 +200,22 @@ class Task:
         for name, part in (("training", self.train), ("validation", self.validation), ("test", self.test)):
             if part is not None and self.when == "every" and not part.counts():
                 raise errors.ArgumentError(
-                    f"none of the {len(part)} {name} trials has a bin that counts in the loss; look at mask and lengths, or "
-                    f"at the missing targets."
+                    f"none of the {len(part)} {name} trials has a bin that counts in the loss; check mask, lengths and "
+                    f"missing targets."
                 )
         if is_class and (self.train.targets.min() < 0 or self.train.targets.max() >= self.outputs):
             raise errors.ArgumentError(f"classes must be from 0 to {self.outputs - 1} (outputs is {self.outputs}).")
+
+    def __repr__(self) -> str:
+        parts = {"training": self.train, "validation": self.validation, "test": self.test}
+        *first, last = [f"{len(trials)} {part}" for part, trials in parts.items() if trials is not None]
+        inputs, outputs = (
+            f"{count} {word}{'s' * (count != 1)}" for count, word in ((self.inputs, "input"), (self.outputs, "output"))
+        )
+        return (
+            f"Task({self.name!r}, {', '.join(first)} and {last} trials of {self.bins} bins, {inputs}, {outputs}, "
+            f"loss {self.loss} at {'every' if self.when == 'every' else 'the last'} bin)"
+        )
 
     @property
     def inputs(self) -> int:
@@ -171,6 +229,6 @@ class Task:
 
     @property
     def dt(self) -> float:
-        """The length of a bin in seconds; the median one if bins differ (padding, of length 0, left out)."""
+        """The length of a bin in seconds; the median length if bins differ. Padding (length 0) is left out."""
         lengths = np.asarray(self.train.dt)
         return float(np.median(lengths[lengths > 0]))

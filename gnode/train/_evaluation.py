@@ -1,4 +1,4 @@
-"""How good a trained network is on trials that it has not seen."""
+"""The scores of a network on trials that it was not trained on."""
 
 import dataclasses
 from typing import Any
@@ -12,17 +12,19 @@ from gnode.tasks import Task, Trials
 from gnode.train.loss import Batch, counting_bins, errors_by_bin, to_device
 
 TRIALS_AT_A_TIME = 512
-"""What bounds the memory of an evaluation."""
+"""The batch size of an evaluation, which bounds its memory."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Evaluation:
     """The scores of a network on some trials.
 
-    - `loss`: as in training, without penalties.
-    - `by_bin`: the mean loss of the trials that count in each bin; NaN in a bin where none does.
-    - `accuracy`, `confusion`: for classes only. `confusion[i, j]` is the number of trials of class i that were taken for
-      class j (with `when` = "every", of their bins).
+    - `loss`: the loss of training, without penalties.
+    - `by_bin`: the mean loss in each bin over the trials that count there; NaN where none does.
+    - `accuracy`, `confusion`: for a classification only. `confusion[i, j]` is the number of trials of class i that were
+      classified as j (with `when` = "every", the number of their bins).
+
+    No example: `evaluate` returns it.
     """
 
     loss: float
@@ -30,13 +32,17 @@ class Evaluation:
     accuracy: float | None = None
     confusion: Int[np.ndarray, "classes classes"] | None = None
 
+    def __repr__(self) -> str:
+        scores = ", ".join(f"{name}={value:.4g}" for name, value in self.scores().items())
+        return f"Evaluation({scores}, {len(self.by_bin)} bins)"
+
     def scores(self) -> dict[str, float]:
-        """Loss and, for classes, accuracy."""
+        """Returns the loss and, for a classification, the accuracy."""
         return {"loss": self.loss} | ({} if self.accuracy is None else {"accuracy": self.accuracy})
 
 
 def evaluate(net: AbstractNetwork, task: Task, trials: Trials | None = None) -> Evaluation:
-    """The scores of `net` on `trials`, by default the task's validation trials.
+    """Computes the scores of `net` on `trials`, by default the validation trials of the task.
 
     >>> from gnode import build, tasks
     >>> task = tasks.flip_flop("square", trials=5, validation=4, bins=10)
@@ -66,7 +72,7 @@ def evaluate(net: AbstractNetwork, task: Task, trials: Trials | None = None) -> 
 
 
 def test_scores(net: AbstractNetwork, task: Task) -> dict[str, float] | None:
-    """The scores on the task's test trials; None if it has none."""
+    """Computes the scores on the test trials of a task; None if it has none."""
     return None if task.test is None else evaluate(net, task, task.test).scores()
 
 

@@ -44,9 +44,9 @@ def fit(
     - `progress`: a progress bar; by default on a terminal only.
     - `checkpoint_seconds`: how often a checkpoint is saved.
     - `extra_config`: stored in `config.json`.
-    - everything else: see `gnode.train.Settings` (epochs, lr, weight_decay, batch_size, clip, penalty, schedule, ...).
+    - `settings`: those of `gnode.train.Settings` (epochs, lr, weight_decay, batch_size, clip, penalty, schedule, ...).
 
-    **Returns:** a `Run`. A run that diverges says so in its status, and still has the best weights that it found.
+    **Returns:** a `Run`. A run that diverges says so in its status, and keeps its best weights.
 
     >>> from gnode import Network, cells, tasks
     >>> task = tasks.flip_flop("square", trials=20, validation=10, bins=10)
@@ -100,9 +100,20 @@ def resume(
     progress: bool | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
 ) -> Run:
-    """Goes on with a run from its last checkpoint, to the same numbers as if it had never stopped.
+    """Resumes a run from its last checkpoint, to the same numbers as without the interruption.
 
-    A run that has ended is returned as it is. `like` and `task` as in `gnode.load`.
+    **Arguments:** `folder`, the run's folder; `like` and `task`, as in `gnode.load`; `progress` and
+    `checkpoint_seconds`, as in `gnode.fit`.
+
+    **Returns:** a `Run`. One that had ended is returned unchanged.
+
+    >>> import tempfile
+    >>> from gnode import build, tasks
+    >>> task = tasks.flip_flop("square", trials=4, validation=2, bins=3)
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = fit(build("rnn", 2, 2, state=2, key=0), task, epochs=1, out=folder)
+    >>> resume(folder).status
+    'finished'
     """
     found = load(folder, like=like, task=task)
     if found.status != "interrupted":

@@ -1,4 +1,4 @@
-"""How far ahead a network that predicts the next state can see when it has to go on from its own predictions."""
+"""The error of closed-loop predictions by how far they look ahead."""
 
 from typing import NamedTuple
 
@@ -14,20 +14,37 @@ from gnode.tasks import Trials
 
 
 class HorizonError(NamedTuple):
-    """Mean squared errors 1, 2, ... bins ahead; NaN where no trial has a sample to compare with."""
+    """Mean squared errors 1, 2, ... bins ahead; NaN where no trial has a sample to compare with.
+
+    No example: `error_by_horizon` returns it.
+    """
 
     network: Float[np.ndarray, " horizon"]
     last_value: Float[np.ndarray, " horizon"]
-    """Of predicting that nothing changes any more."""
+    """The error of the persistence baseline, which predicts that nothing changes any more."""
 
 
 def error_by_horizon(net: Network, trials: Trials, *, warm_up: int) -> HorizonError:
-    """The error of predictions further and further ahead.
+    """Computes the error of closed-loop predictions, bin by bin after a warm-up.
 
-    The network sees the trials' first `warm_up` bins. From then on its own output takes the place of the observed
-    channels, which are the last inputs, as many as there are outputs; inputs before them (a time stamp) go on as they are.
-    One bin ahead is what the network was trained for. Inputs that were filled by a spline have seen what comes after them,
-    so that a warm-up that ends in a gap knows a little of the future; `fill="hold"` does not.
+    The network sees the first `warm_up` bins of the trials. From then on its own output replaces the observed channels,
+    which are the last inputs, as many as there are outputs; the inputs before them (a time stamp) stay as they are. One bin
+    ahead is what the network was trained for. Inputs that a spline has filled depend on later samples, so a warm-up that
+    ends in a gap knows a little of the future; `fill="hold"` is causal.
+
+    **Arguments:**
+
+    - `net`, `trials`: a network that predicts its own inputs, and trials to predict.
+    - `warm_up`: the number of bins that the network observes.
+
+    **Returns:** a `HorizonError`.
+
+    **Raises:** `ArgumentError` if the task does not predict its own inputs, or `warm_up` is out of range.
+
+    >>> from gnode import build, tasks
+    >>> task = tasks.arrays(np.zeros((4, 6, 2)), np.zeros((4, 6, 2)), 0.1)
+    >>> error_by_horizon(build("rnn", 2, 2, state=3, key=0), task.train, warm_up=4).network.shape
+    (3,)
     """
     if not 1 <= warm_up < trials.bins:
         raise errors.ArgumentError(f"warm_up is {warm_up}, but must be from 1 to {trials.bins - 1} (bins of a trial).")

@@ -1,4 +1,4 @@
-"""Which of a network's values are trained, and which of those decay."""
+"""The trained values of a network, and those of them that weight decay acts on."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from gnode.types import Frozen, NotDecayed
 
 
 def _outside(net: PyTree, excluded: type) -> PyTree:
-    """A tree of booleans: True for the floating-point arrays that lie in no module of the type `excluded`."""
+    """Marks the floating-point arrays that lie in no module of the type `excluded`."""
 
     def is_excluded(node: Any) -> bool:
         return isinstance(node, excluded)
@@ -22,15 +22,15 @@ def _outside(net: PyTree, excluded: type) -> PyTree:
 
 
 def trainable(net: PyTree) -> PyTree:
-    """True for every array that training changes: all but those of `Frozen` modules."""
+    """Marks every array that training changes: all but those of `Frozen` modules."""
     return _outside(net, Frozen)
 
 
 def decayed(net: PyTree) -> PyTree:
-    """True for every array that weight decay and the l2 penalty act on: all but those of `NotDecayed` modules."""
+    """Marks every array that weight decay and the l2 penalty act on: all but those of `NotDecayed` modules."""
     return _outside(net, NotDecayed)
 
 
 def split(net: PyTree) -> tuple[PyTree, PyTree]:
-    """(what is trained, all the rest); `equinox.combine` puts them together again."""
+    """Splits a network into what is trained and all the rest; `equinox.combine` joins them again."""
     return eqx.partition(net, trainable(net))

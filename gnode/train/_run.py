@@ -1,4 +1,4 @@
-"""What training gives back."""
+"""A run: a trained network, how it was trained, and how training went."""
 
 import dataclasses
 from functools import cached_property
@@ -21,12 +21,17 @@ from gnode.wording import plural
 
 @dataclasses.dataclass(repr=False)
 class Run:
-    """A trained network and how it got there.
+    """A trained network and how its training went.
 
-    `net` has the best validation loss of the run, `best_loss`, reached in epoch `best_epoch`. `curves` holds the training
-    loss, the validation loss and the gradient norm of every epoch. `status` is "finished", "stopped" (by `patience`),
-    "diverged" (at update `diverged_at`, else None) or "interrupted" (it can be resumed); `epochs_done` tells how far it
-    came. `test` holds the scores on the task's test trials, if it has any.
+    - `net`: the network with the lowest validation loss, `best_loss`, which it had in epoch `best_epoch`.
+    - `settings`: the hyper-parameters.
+    - `curves`: the training loss, the validation loss and the gradient norm of every epoch.
+    - `status`: "finished", "stopped" (by `patience`), "diverged" (at update `diverged_at`) or "interrupted" (it can be
+      resumed); `epochs_done` and `seconds` say how far it came and how long it took.
+    - `test`: the scores on the test trials of the task, if it has any.
+    - `folder`, `config`: where the run is stored, and its stored configuration.
+
+    No example: `gnode.fit` and `gnode.load` return it.
     """
 
     net: AbstractNetwork
@@ -45,7 +50,7 @@ class Run:
 
     @cached_property
     def task(self) -> Task:
-        """The task it was trained on; made again if it was not kept."""
+        """The task that the network was trained on; a named task is made again if it was not kept."""
         if self._task is not None:
             return self._task
         stored = self.config.get("task", {})
@@ -64,17 +69,17 @@ class Run:
 
     @cached_property
     def states(self) -> Float[Array, "trials time state"]:
-        """The states that the best network visits on the validation trials."""
+        """The states that the best network visits on the validation trials; constant once a trial has ended."""
         trials = self.task.validation
         lasting = np.arange(trials.bins) < trials.lengths[:, None]
-        return self.net.run(trials.inputs, dt=np.where(lasting, trials.dt, 0.0)).states  # at rest once a trial is over
+        return self.net.run(trials.inputs, dt=np.where(lasting, trials.dt, 0.0)).states
 
     def evaluate(self, trials: Trials | None = None) -> dict[str, float]:
-        """The loss (and for classes the accuracy) of the best network on trials, by default the validation ones."""
+        """Computes the loss (and accuracy) of the best network on trials, by default the validation ones."""
         return self.evaluation(trials).scores()
 
     def evaluation(self, trials: Trials | None = None) -> Evaluation:
-        """As `evaluate`, with the loss bin by bin and the confusion matrix."""
+        """Computes an `Evaluation`, which also has the loss of every bin and the confusion matrix."""
         return evaluate(self.net, self.task, trials)
 
     def __repr__(self) -> str:
@@ -82,7 +87,7 @@ class Run:
         return f"Run({type(self.net.cell).__name__}, {self.status}, best_loss={self.best_loss:.4g}{where})"
 
     def summary(self) -> str:
-        """How it ended, in a sentence."""
+        """Describes in a sentence how the run ended."""
         epochs = len(self.curves["train"])
         counted = plural(epochs, "epoch")
         ended = {
@@ -100,10 +105,25 @@ class Run:
 
 
 def load(folder: str | Path, *, like: AbstractNetwork | None = None, task: Task | None = None) -> Run:
-    """A run from its folder, with the best weights it has so far.
+    """Loads a run from its folder, with the best weights so far.
 
-    **Arguments:** `like`, a network of the same structure, needed only if it holds classes that are not gnode's; `task`,
-    needed only for `run.task` of a run on arrays that lived in memory.
+    **Arguments:**
+
+    - `folder`: the folder of the run.
+    - `like`: a network of the same structure, needed only if it has classes that are not registered in gnode.
+    - `task`: the task, needed only for `run.task` of a run on arrays in memory.
+
+    **Returns:** a `Run`.
+
+    **Raises:** `StoreError` if the folder holds no run, or a file in it is broken.
+
+    >>> import tempfile
+    >>> from gnode import build, fit, tasks
+    >>> task = tasks.flip_flop("square", trials=4, validation=2, bins=3)
+    >>> folder = tempfile.mkdtemp()
+    >>> run = fit(build("rnn", 2, 2, state=2, key=0), task, epochs=1, out=folder)
+    >>> load(folder).best_loss == run.best_loss
+    True
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -113,7 +133,7 @@ def load(folder: str | Path, *, like: AbstractNetwork | None = None, task: Task 
     config = files.read_json(folder / run_folder.CONFIG)
     if not isinstance(config, dict) or "network" not in config:
         raise errors.StoreError(
-            f"{folder / run_folder.CONFIG} is not a run's; pass the folder of a run, such as runs/square."
+            f"{folder / run_folder.CONFIG} is not the configuration of a run; pass the folder of a run, such as runs/square."
         )
     if like is not None and (other := serialisation.difference(config["network"], serialisation.describe(like))):
         raise errors.StoreError(f"the network passed as like is not the one in {folder}: {other}.")
@@ -131,7 +151,7 @@ def load(folder: str | Path, *, like: AbstractNetwork | None = None, task: Task 
             "best_loss": float(validation[best]) if has else float("inf"),
             "best_epoch": best + 1,
         }
-    ended.setdefault("epochs_done", len(curves["train"]))  # of a run that goes on, or of an earlier version
+    ended.setdefault("epochs_done", len(curves["train"]))  # an interrupted run, or one of an earlier version
     return Run(
         net=net,
         settings=read_settings(config),
@@ -144,5 +164,5 @@ def load(folder: str | Path, *, like: AbstractNetwork | None = None, task: Task 
 
 
 def read_settings(config: dict[str, Any]) -> Settings:
-    """The settings in a run's configuration."""
+    """Reads the settings in the configuration of a run."""
     return Settings(**config["settings"])

@@ -1,4 +1,4 @@
-"""What training makes small."""
+"""The loss that training minimises."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from gnode.tasks import Trials
 
 
 class Batch(NamedTuple):
-    """Trials on the device, with a weight for each (0 for those that only fill up the last minibatch)."""
+    """Trials on the device, with a weight for each: 0 for those that only pad the last minibatch."""
 
     inputs: Float[Array, "trials time inputs"]
     targets: Num[Array, "trials ..."]
@@ -23,7 +23,7 @@ class Batch(NamedTuple):
 
 
 def to_device(trials: Trials) -> Batch:
-    """All trials as one batch of jax arrays."""
+    """Moves all trials to the device as one batch."""
     shape = trials.inputs.shape[:2]
     return Batch(
         inputs=jnp.asarray(trials.inputs),
@@ -36,12 +36,12 @@ def to_device(trials: Trials) -> Batch:
 
 
 def take(batch: Batch, chosen: Int[Array, " some"], weight: Float[Array, " some"]) -> Batch:
-    """Some trials of a batch, with weights of their own."""
+    """Returns some trials of a batch, with new weights."""
     return Batch(*(values[chosen] for values in batch[:-1]), weight=weight)
 
 
 def first_bins(batch: Batch, bins: int) -> Batch:
-    """The same trials, cut after `bins` bins."""
+    """Returns the first `bins` bins of all trials."""
     cut = batch._replace(
         inputs=batch.inputs[:, :bins],
         dt=batch.dt[:, :bins],
@@ -52,14 +52,14 @@ def first_bins(batch: Batch, bins: int) -> Batch:
 
 
 class Losses(NamedTuple):
-    """`loss` is the data's; `activity` the mean square of the states while trials last, for a penalty on it."""
+    """The loss of the data, and the mean squared state while trials last, for a penalty on it."""
 
     loss: Float[Array, ""]
     activity: Float[Array, ""]
 
 
 def losses(net: AbstractNetwork, batch: Batch, kind: str, when: str) -> Losses:
-    """Masked mean squared error or cross-entropy of a batch.
+    """Computes the masked mean squared error or cross-entropy of a batch.
 
     mse: the mean of (y - target)^2 over the outputs and over the bins that count. cross_entropy: the mean of
     -log softmax(y)[class] over the bins that count. With `when` = "last" only the last real bin of each trial counts.
@@ -74,7 +74,7 @@ def losses(net: AbstractNetwork, batch: Batch, kind: str, when: str) -> Losses:
 
 
 def errors_by_bin(outputs: Float[Array, "trials time outputs"], batch: Batch, kind: str) -> Float[Array, "trials time"]:
-    """The squared error or the cross-entropy of every bin, whether it counts or not."""
+    """Computes the squared error or the cross-entropy of every bin, whether it counts or not."""
     if kind == "cross_entropy":
         classes = jnp.broadcast_to(batch.targets[:, None], outputs.shape[:2])
         return optax.softmax_cross_entropy_with_integer_labels(outputs, classes)
@@ -82,7 +82,7 @@ def errors_by_bin(outputs: Float[Array, "trials time outputs"], batch: Batch, ki
 
 
 def counting_bins(batch: Batch, when: str) -> Float[Array, "trials time"]:
-    """The weight of every bin in the loss."""
+    """Returns the weight of every bin in the loss."""
     if when == "last":
         last = jnp.arange(batch.inputs.shape[1]) == batch.lengths[:, None] - 1
         return last * batch.weight[:, None]
@@ -90,5 +90,5 @@ def counting_bins(batch: Batch, when: str) -> Float[Array, "trials time"]:
 
 
 def real_bins(batch: Batch) -> Float[Array, "trials time"]:
-    """The trial's weight in every bin up to its end, 0 after it."""
+    """Returns the weight of each trial in every bin up to its end, 0 after it."""
     return (jnp.arange(batch.inputs.shape[1]) < batch.lengths[:, None]) * batch.weight[:, None]

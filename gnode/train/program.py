@@ -61,13 +61,13 @@ class TrainState(eqx.Module):
     first_loss: Float[Array, "..."]
     update: Int[Array, "..."]
     diverged_at: Int[Array, "..."]
-    """The update, counted from 1, at which the loss stopped making sense; 0 if it never did."""
+    """The update, counted from 1, at which training diverged; 0 if it has not."""
     stopped: Bool[Array, "..."]
     """Whether `patience` ran out."""
 
 
 class Metrics(NamedTuple):
-    """What one epoch came to: the mean training loss over its updates, the validation loss, the mean gradient norm."""
+    """The metrics of one epoch: mean training loss over its updates, validation loss, mean gradient norm."""
 
     train: Float[Array, "..."]
     validation: Float[Array, "..."]
@@ -85,7 +85,7 @@ def hyper_of(settings: Settings) -> Hyper:
 
 
 def start(params: PyTree) -> TrainState:
-    """The state before the first update."""
+    """Returns the state before the first update."""
     return TrainState(
         params=params,
         optimiser=_adam().init(params),
@@ -139,7 +139,7 @@ def run_epoch(
 
 
 def evaluate(params: PyTree, frozen: PyTree, batch: Batch, plan: Plan) -> Float[Array, ""]:
-    """The loss of a batch, without penalties."""
+    """Computes the loss of a batch, without penalties."""
     return losses(eqx.combine(params, frozen), batch, plan.loss, plan.when).loss
 
 
@@ -148,7 +148,7 @@ def _adam() -> optax.GradientTransformation:
 
 
 def _minibatches(key: Key, train: Batch, plan: Plan) -> tuple[Int[Array, "n size"], Float[Array, "n size"]]:
-    """Indices and weights of every minibatch. The last one is filled up with trials of weight 0."""
+    """Returns the indices and weights of every minibatch. The last one is padded with trials of weight 0."""
     trials = train.inputs.shape[0]
     order = jax.random.permutation(key, trials) if plan.choices.shuffle else jnp.arange(trials)
     missing = -trials % plan.batch_size
@@ -160,7 +160,7 @@ def _minibatches(key: Key, train: Batch, plan: Plan) -> tuple[Int[Array, "n size
 def _update(
     state: TrainState, hyper: Hyper, batch: Batch, frozen: PyTree, plan: Plan
 ) -> tuple[TrainState, Float[Array, ""], Float[Array, ""]]:
-    """One step of AdamW, unless the loss or its gradient makes no sense."""
+    """Takes one step of AdamW, unless the loss or its gradient is not finite or the loss has grown too much."""
     decays = _parameters.decayed(state.params)
 
     def objective(params: PyTree) -> tuple[Float[Array, ""], Float[Array, ""]]:
@@ -193,7 +193,7 @@ def _update(
 def _judge(
     state: TrainState, epoch: Int[Array, ""], validation: Batch, frozen: PyTree, plan: Plan
 ) -> tuple[TrainState, Float[Array, ""]]:
-    """Compares with the best so far. A loss that is not a number is never the best."""
+    """Validates, and keeps the weights if they are the best so far. A loss of NaN never is."""
     loss = evaluate(state.params, frozen, validation, plan)
     better = (loss < state.best_loss) & (state.diverged_at == 0)
     improved = _replace(state, best=state.params, best_loss=loss, best_epoch=jnp.asarray(epoch, jnp.int32))
@@ -216,18 +216,18 @@ _traces = 0
 
 
 def traces() -> int:
-    """How often an epoch has been traced, and so compiled, in this process."""
+    """Returns how often an epoch has been traced, and therefore compiled, in this process."""
     return _traces
 
 
 def count_trace() -> None:
-    """Called in the body of a compiled function, so it runs while tracing only."""
+    """Counts a trace: called in the body of a compiled function, it runs during tracing only."""
     global _traces
     _traces += 1
 
 
 @eqx.filter_jit
 def run_epoch_compiled(*arguments: Any) -> tuple[TrainState, Metrics]:
-    """`run_epoch`, compiled once for each combination of shapes, plan and bins, and shared by all runs of the process."""
+    """Runs `run_epoch`, compiled once per combination of shapes, plan and bins, for all runs of the process."""
     count_trace()
     return run_epoch(*arguments)

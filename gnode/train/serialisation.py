@@ -32,7 +32,7 @@ def known_types() -> dict[str, type]:
 
 
 def describe(value: Any) -> Any:
-    """What a network is made of, as JSON: class names, settings, and shapes in place of arrays.
+    """Describes the structure of a network as JSON: class names, settings, and shapes in place of arrays.
 
     >>> describe((1, "tanh"))
     {'tuple': [1, 'tanh']}
@@ -48,12 +48,12 @@ def describe(value: Any) -> Any:
         return value
     if isinstance(value, np.generic):
         return value.item()
-    # Of a class that is not gnode's: it says what was there, and is never built from.
+    # A class that is not registered: the description says what was there, and nothing is ever built from it.
     return {"other": getattr(value, "__qualname__", type(value).__qualname__)}
 
 
 def difference(ours: Any, theirs: Any, place: str = "") -> str | None:
-    """Where two descriptions first differ, if not in the size of an array, which has a complaint of its own."""
+    """Says where two descriptions first differ, other than in the size of an array, which has an error of its own."""
     if not (isinstance(ours, dict) and isinstance(theirs, dict)) or ours.keys() != theirs.keys():
         return None if ours == theirs else f"{place or 'the network'} is {_short(theirs)}, but was {_short(ours)}"
     if "array" in ours:
@@ -72,7 +72,7 @@ def _short(description: Any) -> Any:
 
 
 def rebuild(description: Any) -> Any:
-    """The object that `describe` described, with zeros in its arrays."""
+    """Builds the object that `describe` described, with zeros in its arrays."""
     if not isinstance(description, dict):
         return description
     if "array" in description:
@@ -93,18 +93,18 @@ def rebuild(description: Any) -> Any:
 
 
 def to_arrays(tree: PyTree) -> dict[str, np.ndarray]:
-    """Every array of a tree under the name of its place, such as '.cell.F.W[0]'. Random keys become their numbers."""
+    """Returns every array of a tree under the name of its place, such as '.cell.F.W[0]'."""
     leaves = jax.tree_util.tree_leaves_with_path(tree)
     return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves if _is_number(leaf)}
 
 
 def _is_number(leaf: Any) -> bool:
-    """Whether a leaf is one or many; cells that are not gnode's may hold others, such as functions."""
+    """Whether a leaf is a number or an array; a user's cell may also hold functions."""
     return isinstance(leaf, jax.Array | np.ndarray | np.generic | bool | int | float | complex)
 
 
 def from_arrays(like: PyTree, arrays: dict[str, np.ndarray], source: str) -> PyTree:
-    """The tree `like` with its arrays replaced by those in `arrays`; every one must be there with the right shape."""
+    """Replaces the arrays of the tree `like` by those in `arrays`; each must be there with the right shape."""
 
     def fill(path: Any, leaf: Any) -> Any:
         name = jax.tree_util.keystr(path)

@@ -1,4 +1,4 @@
-"""How a network is trained: everything but the network, the data and the random numbers."""
+"""The hyper-parameters of training, each declared once."""
 
 import dataclasses
 import math
@@ -14,7 +14,7 @@ DECAYS = ("scaled", "unscaled")
 
 
 fit_setting = partial(setting, part="fit")
-"""Declares a hyper-parameter: this is the only place that names it, apart from where it is used."""
+"""Declares a hyper-parameter. Commands, grids, tables and the compiled program take it from here."""
 
 
 def _positive_or_infinite(name: str, value: float) -> float:
@@ -25,16 +25,24 @@ def _positive_or_infinite(name: str, value: float) -> float:
 class Settings:
     """The settings of one training run.
 
-    - `epochs`: passes over the training trials. With a `schedule` its epochs add up to this number.
-    - `lr`: AdamW's learning rate. `weight_decay`: its decay; the update is -lr * (adam + weight_decay * w).
+    **Arguments:**
+
+    - `epochs`: the number of passes over the training trials. The epochs of a `schedule` add up to it.
+    - `lr`: the learning rate of AdamW.
+    - `weight_decay`: the weight decay of AdamW; the update is -lr * (adam + weight_decay * w).
     - `decay`: "scaled" as above (ordinary AdamW), or "unscaled": -(lr * adam + weight_decay * w), as in the public code.
-    - `batch_size`: trials per update. `shuffle`: a new order each epoch; False keeps the order fixed.
+    - `batch_size`: the number of trials per update.
+    - `shuffle`: whether each epoch takes the trials in a new order.
     - `clip`: the largest norm of the gradient, infinite by default.
-    - `penalty`: times the sum of squared weights, added to the loss. `state_penalty`: times the mean squared state.
-    - `schedule`: stages (bins, epochs) that grow the fitted time span, e.g. ((14, 100), (28, 100)); the validation loss
-      is always that of whole trials.
-    - `validate`: "epoch" judges once per epoch; "update" after every update, and an epoch's validation loss is its best.
-    - `patience`: stop after that many epochs without a better validation loss; None never stops early.
+    - `penalty`: the coefficient of the sum of squared weights, which is added to the loss.
+    - `state_penalty`: the coefficient of the mean squared state.
+    - `schedule`: stages (bins, epochs) that grow the fitted time span, e.g. ((14, 100), (28, 100)). The validation loss is
+      always that of whole trials.
+    - `validate`: "epoch" validates once per epoch; "update" after every update, and the validation loss of an epoch is its
+      lowest one.
+    - `patience`: the number of epochs without a better validation loss after which training stops; None never stops early.
+
+    **Raises:** `ArgumentError` for a value that is not allowed.
 
     >>> Settings(epochs=10, lr=1e-2).batch_size
     100
@@ -98,7 +106,7 @@ class Settings:
         return dataclasses.replace(self, **length, **{name: getattr(Settings, name) for name in self.values()})
 
     def stage_bins(self, epoch: int, bins: int) -> int:
-        """The number of bins that are fitted in an epoch (counted from 0), of the `bins` that trials have."""
+        """Returns how many of the `bins` of a trial are fitted in an epoch, which is counted from 0."""
         if self.schedule is None:
             return bins
         last = 0
@@ -128,7 +136,14 @@ def _checked_schedule(schedule: Sequence[Sequence[int]], epochs: int) -> tuple[t
 
 
 def growing(bins: int, step: int, epochs: int, last: int | None = None) -> tuple[tuple[int, int], ...]:
-    """The paper's schedule: `step` bins for `epochs` epochs, then twice as many, up to `bins` (for `last` epochs).
+    """Returns the paper's schedule of a growing time span.
+
+    **Arguments:**
+
+    - `bins`: the number of bins of the trials, which the last stage fits.
+    - `step`: the number of bins by which each stage is longer than the one before.
+    - `epochs`: the epochs of each stage.
+    - `last`: the epochs of the last stage, `epochs` by default.
 
     >>> growing(84, 14, 100, last=200)[-2:]
     ((70, 100), (84, 200))

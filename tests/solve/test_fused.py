@@ -10,7 +10,7 @@ from gated_cases import assert_close, gradients, kernels_for_a_gpu, plain_loop, 
 import gnode
 from gnode import cells, errors, tasks
 from gnode.solve import PRODUCTS, Solver, rollout_batch
-from gnode.solve.gpu import fused, fused_kernels
+from gnode.solve.gpu import choice, fused, fused_kernels
 
 FUSED = Solver("euler", kernel="fused")
 
@@ -18,7 +18,7 @@ FUSED = Solver("euler", kernel="fused")
 @pytest.fixture(autouse=True)
 def interpreted(monkeypatch):
     """There is no GPU here."""
-    monkeypatch.setattr(kernels, "INTERPRET", True)
+    monkeypatch.setattr(choice, "INTERPRET", True)
 
 
 def by_kernel(cell, xs, h0, dt, solver=FUSED):

@@ -30,7 +30,7 @@ CASES = QUICK + [pytest.param(*case, marks=pytest.mark.slow) for case in SLOW]
 @pytest.fixture(autouse=True)
 def interpreted(monkeypatch):
     """There is no GPU here."""
-    monkeypatch.setattr(kernels, "INTERPRET", True)
+    monkeypatch.setattr(choice, "INTERPRET", True)
 
 
 def a_case(cell, trials=7, bins=5):
@@ -210,7 +210,7 @@ def test_training_by_the_kernel_is_training_by_the_loop():
 
 
 def test_without_a_gpu_the_loop_takes_its_place(monkeypatch):
-    monkeypatch.setattr(kernels, "INTERPRET", False)
+    monkeypatch.setattr(choice, "INTERPRET", False)
     assert choice.kernel_for(CELLS["gru"], Solver("euler", kernel="streamed"), jnp.float32) is None
     case = a_case(CELLS["gru"], trials=3)
     np.testing.assert_array_equal(by("streamed", "euler")(*case), by("loop", "euler")(*case))

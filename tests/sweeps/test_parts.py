@@ -11,7 +11,7 @@ import pytest
 
 from gnode import Sweep, resume_sweep, sweep
 from gnode.errors import ArgumentError, StoreError
-from gnode.sweeps import Grid, Part
+from gnode.sweeps import Grid, Part, _lock
 from gnode.sweeps._lock import sweep_locked
 from gnode.sweeps._search import Search
 
@@ -86,7 +86,7 @@ def test_parts_at_the_same_time(tmp_path):
 
 def test_locks(tmp_path, monkeypatch):
     pytest.importorskip("fcntl")
-    monkeypatch.setattr(lock, "PATIENCE", 0.1)
+    monkeypatch.setattr(_lock, "PATIENCE", 0.1)
     folder = sweep(TASK, tmp_path / "parts", prepare=True, **AXES, **SMALL).folder
     with sweep_locked(folder, Part(1, 2)):
         with sweep_locked(folder, Part(2, 2)):

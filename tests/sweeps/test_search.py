@@ -164,7 +164,7 @@ def test_short_tries_in_parts_and_on_an_accelerator_choose_the_same(tmp_path):
 def test_what_short_tries_cost_and_bad_input(tmp_path):
     cost = sweep_cost(Grid.over("flipflop-square", OVER, {"epochs": 1}, **AXES, **SMALL))
     updates = -(-SMALL["trials"] // Settings.batch_size)
-    assert (cost["members"], cost["updates"]) == (8 + 6, (8 * 1 + 6 * 3) * updates)
+    assert (cost.members, cost.updates) == (8 + 6, (8 * 1 + 6 * 3) * updates)
     for wrong, says in (
         ({"seed": 1}, "several values of seed"),
         ({"lr": 1.0}, "several values of lr"),

@@ -7,7 +7,7 @@ import pytest
 
 from gnode import build, errors, fit, load, tasks
 from gnode.sweeps import sweep
-from gnode.train import RunSpec, error_by_horizon, evaluate
+from gnode.train import RunSpec, _evaluation, error_by_horizon, evaluate
 from gnode.train.loss import losses, to_device
 
 RNG = np.random.default_rng(0)
@@ -33,7 +33,7 @@ def class_task(when="last", trials=60):
 @pytest.mark.parametrize("at_a_time", [3, 7, 512])
 @pytest.mark.parametrize("make", [series_task, class_task, lambda: class_task("every")], ids=["mse", "last", "every"])
 def test_loss_is_that_of_training_however_it_is_cut(make, at_a_time, monkeypatch):
-    monkeypatch.setattr(evaluation, "TRIALS_AT_A_TIME", at_a_time)
+    monkeypatch.setattr(_evaluation, "TRIALS_AT_A_TIME", at_a_time)
     task = make()
     net = build("gru", task.inputs, task.outputs, state=4, tau=1.0, key=0)
     expected = float(losses(net, to_device(task.test), task.loss, task.when).loss)

@@ -201,7 +201,7 @@ def test_missing_and_foreign_files(tmp_path):
         load(tmp_path)
     for name, read in (("config.json", load), ("sweep.json", Sweep)):
         (tmp_path / name).write_text('{"of": "another program"}')
-        with pytest.raises(StoreError, match=rf"{name} is not a"):
+        with pytest.raises(StoreError, match=rf"{name} is not the"):
             read(tmp_path)
     fit(small_net(), small_task(), out=tmp_path / "a", epochs=1)
     fit(small_net(state=4), small_task(), out=tmp_path / "b", epochs=1)

@@ -143,11 +143,11 @@ def test_states_count_while_a_trial_lasts_and_not_in_trials_that_only_fill_up():
 def test_every_trial_is_used_once_in_an_epoch_whatever_the_batch_size():
     batch = to_device(small_task().train)
     for size in (1, 7, 24):
-        plan = program.Plan(size, True, "epoch", "scaled", "mse", "every")
+        plan = program.Plan(Settings(batch_size=size).choices(), size, "mse", "every")
         chosen, weight = program._minibatches(jax.random.key(3), batch, plan)
         used = np.asarray(chosen).ravel()[np.asarray(weight).ravel() > 0]
         np.testing.assert_array_equal(np.sort(used), np.arange(24))
-    fixed = dataclasses.replace(plan, shuffle=False)
+    fixed = dataclasses.replace(plan, choices=Settings(shuffle=False).choices())
     np.testing.assert_array_equal(program._minibatches(jax.random.key(3), batch, fixed)[0].ravel(), np.arange(24))
 
 

@@ -1,1 +1,1 @@
-"""The search for fixed points: Newton steps from many starts, labelled and merged results."""
+"""The search for fixed points: Newton's method from many starts, and the labelling and merging of its results."""

@@ -1,14 +1,14 @@
 """Newton and Levenberg-Marquardt steps without a Jacobian, from a few products J v.
 
-The Krylov space of a residual r and its Jacobian J is spanned by r, J r, J^2 r, ... Arnoldi's method gives an
+The Krylov space of a residual r and its Jacobian J is spanned by r, J r, J^2 r, ... Arnoldi's method computes an
 orthonormal basis V of its first K directions and a small matrix H with J V = [V, v] H, so that for p = V y
 
     |r + J p| = | |r| e_1 + H y |,    |p| = |y|:
 
-Newton's step and the damped steps of every damping are least-squares problems in K unknowns. Networks whose
-Jacobian is the identity plus something of low rank, as training makes them, need few directions: at N = 100 a
-step costs less than half of one with the Jacobian and its LU factors. Where the space misses the step, the
-caller has to take the direct one.
+Newton's step and the damped steps of every damping are least-squares problems in K unknowns. If the Jacobian is the
+identity plus a matrix of low rank, as in trained networks, few directions suffice: at N = 100 a step costs less than
+half of one with the Jacobian and its LU factors. Where the space does not contain the step, the caller must use the
+Jacobian.
 """
 
 from collections.abc import Callable
@@ -22,10 +22,11 @@ from jaxtyping import Array, Float
 from gnode.analysis._fixed_points.newton_steps import MAX_AMPLIFICATION
 
 DIRECTIONS = 16  # K
-PAYS_FROM = 4 * DIRECTIONS  # the N from which K products are much cheaper than a Jacobian
-MOST_MISSED = 0.01  # of |r|, by the best step within the space; with more, other roots are found than by Newton
+PAYS_FROM = 4 * DIRECTIONS  # smallest N for which K products are much cheaper than a Jacobian
+MOST_MISSED = 0.01  # share of |r| that the best step in the space may leave; with more, roots differ from Newton's
 NEWTON_LENGTHS = (1.0, 0.5, 0.25, 0.125)
-NEWTON_DECREASE = 0.05  # relative, of |r|: with less, a damped step is taken; it falls faster, but into more dead ends
+# Relative decrease of |r| below which a damped step is taken. It decreases |r| more, but ends in more local minima.
+NEWTON_DECREASE = 0.05
 DAMPINGS = (1e-5, 1e-3, 1e-2, 1e-1, 1.0)  # in units of the mean square of J on the space
 
 Vector = Float[Array, " state"]
@@ -33,10 +34,10 @@ Vector = Float[Array, " state"]
 
 @eqx.filter_jit
 def krylov_step(residual: Callable, context: Any, points: Array, damping: Array) -> tuple[Array, Array, Array]:
-    """One step from each point: the best along Newton's direction if that is good, else the best damped one.
+    """Takes the best step along Newton's direction from each point if it reduces |r| enough, else the best damped step.
 
-    **Returns:** the new points, |r| there, and whether the Krylov space held Newton's step; where it did not,
-    the new point is not to be used.
+    **Returns:** the new points, |r| there, and whether the Krylov space contains Newton's step. Where it does not, the
+    new point must be discarded.
     """
 
     def step(h: Vector) -> tuple[Array, Array, Array]:
@@ -66,13 +67,13 @@ def _step(residual: Callable[[Vector], Vector], h: Vector) -> tuple[Vector, Arra
 def arnoldi(
     apply: Callable[[Vector], Vector], r: Vector, count: int = DIRECTIONS
 ) -> tuple[Float[Array, "rows state"], Float[Array, "rows directions"]]:
-    """V (rows) and H of the Krylov space of r. Once the space is complete, further rows and columns are zero."""
+    """Returns V (as rows) and H of the Krylov space of r. Rows and columns beyond the end of the space are zero."""
     eps = jnp.finfo(r.dtype).eps
 
     def extend(V: Array, k: Array) -> tuple[Array, Array]:
         image = apply(V[k])
         w, overlap = image, jnp.zeros(count + 1, dtype=r.dtype)
-        for _ in range(2):  # once leaves rounding errors along V
+        for _ in range(2):  # one pass leaves rounding errors along V
             part = V @ w
             w, overlap = w - part @ V, overlap + part
         rest = jnp.linalg.norm(w)
@@ -90,7 +91,7 @@ def arnoldi(
 def least_squares(
     H: Float[Array, "rows directions"], size: Float[Array, ""]
 ) -> tuple[Float[Array, " directions"], Float[Array, ""]]:
-    """The y with the least |size e_1 + H y|, and that least value, by Givens rotations."""
+    """Returns the y that minimises |size e_1 + H y|, and the minimum, by Givens rotations."""
     count = H.shape[1]
     tiny = jnp.finfo(H.dtype).tiny
 
@@ -109,7 +110,7 @@ def least_squares(
     def substitute(step: Array, y: Array) -> Array:
         k = count - 1 - step
         pivot = R[k, k]
-        is_there = jnp.abs(pivot) > enough  # a direction that J does not see, or that came after the last one
+        is_there = jnp.abs(pivot) > enough  # else J vanishes along this direction, or the space ended before it
         return y.at[k].set(jnp.where(is_there, (g[k] - R[k] @ y) / jnp.where(is_there, pivot, 1.0), 0.0))
 
     y = jax.lax.fori_loop(0, count, substitute, jnp.zeros(count, dtype=H.dtype))
@@ -117,7 +118,7 @@ def least_squares(
 
 
 def _damped(H: Array, size: Array, typical: Array) -> Float[Array, "dampings directions"]:
-    """The Levenberg-Marquardt y of every damping, from the normal equations."""
+    """Returns the Levenberg-Marquardt solution y for every damping, from the normal equations."""
     gram = H.T @ H
     eye = jnp.eye(len(gram), dtype=H.dtype)
     shift = typical * jnp.asarray(DAMPINGS, dtype=H.dtype) + jnp.finfo(H.dtype).eps * jnp.trace(gram)
@@ -125,7 +126,7 @@ def _damped(H: Array, size: Array, typical: Array) -> Float[Array, "dampings dir
 
 
 def _eliminate(A: Float[Array, "n n"], b: Float[Array, " n"]) -> Float[Array, " n"]:
-    """Solves A y = b for a positive definite A of a few rows: many at once are much faster this way than by LAPACK."""
+    """Solves A y = b for a small positive definite A; in a batch this is much faster than LAPACK."""
 
     def clear_column(k: Array, system: Array) -> Array:
         row = system[k] / system[k, k]

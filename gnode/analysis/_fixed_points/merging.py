@@ -1,4 +1,4 @@
-"""Which points are the same point, which are part of a continuum, and how to sample a set evenly."""
+"""Merging of duplicate points, connected components, and even samples of a point set."""
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -6,21 +6,19 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 
-_MOST_POINTS_FOR_PAIRS = 3000  # single linkage works on an even sample of at most this many points
+_MOST_POINTS_FOR_PAIRS = 3000  # single linkage uses an even sample of at most this many points
 
 
 def merge(
     points: Float[np.ndarray, "count state"], quality: Float[np.ndarray, " count"], radius: float
 ) -> tuple[Int[np.ndarray, " kept"], Int[np.ndarray, " count"]]:
-    """Joins each point to the best point within `radius` of it.
+    """Assigns each point to the best point within `radius` of it.
 
-    Points are taken from the best (smallest) `quality` on; each one that is not yet joined becomes a
-    representative and takes all points within `radius` along. Representatives are thus more than `radius`
-    apart, and nothing chains: a continuum loses points that are closer than `radius` to each other, and
-    nothing else.
+    Points are visited in order of `quality`, best (smallest) first. Each point that has no representative yet becomes
+    one and claims all remaining points within `radius`. Representatives are therefore more than `radius` apart, and
+    there is no chaining: along a continuum only points closer than `radius` to each other are merged.
 
-    **Returns:** the representatives' indices, and for every point the position of its representative among
-    them.
+    **Returns:** the indices of the representatives, and for every point the position of its representative among them.
     """
     order = np.argsort(quality, kind="stable")
     owner = np.full(len(points), -1)
@@ -37,7 +35,7 @@ def merge(
 
 
 def _runs_along_a_line(points: np.ndarray, radius: float) -> list[np.ndarray]:
-    """Groups that no pair of close points straddles: points within `radius` are so along any line."""
+    """Splits the points into groups such that two points within `radius` are always in the same group."""
     if len(points) == 0:
         return []
     direction = np.random.default_rng(0).standard_normal(points.shape[1])
@@ -49,9 +47,9 @@ def _runs_along_a_line(points: np.ndarray, radius: float) -> list[np.ndarray]:
 def even_sample(
     points: Float[np.ndarray, "count state"], count: int, spacing: float = 0.0
 ) -> Int[np.ndarray, " sampled"]:
-    """Indices of at most `count` points spread evenly: each next one is the farthest from those taken before.
+    """Returns the indices of at most `count` evenly spread points, by farthest-point sampling.
 
-    Stops early when every point is within `spacing` of one that is taken.
+    Stops early when every point is within `spacing` of a chosen one.
     """
     count = min(count, len(points))
     if count == 0:
@@ -65,9 +63,7 @@ def even_sample(
 
 
 def components(points: Float[np.ndarray, "count state"], link: float) -> Int[np.ndarray, " count"]:
-    """The connected component of each point when points within `link` are joined (single linkage), largest
-    first.
-    """
+    """Labels each point by its connected component under single linkage at distance `link`, largest component first."""
     if len(points) == 0:
         return np.zeros(0, dtype=int)
     sample = even_sample(points, _MOST_POINTS_FOR_PAIRS)
@@ -83,13 +79,14 @@ def components(points: Float[np.ndarray, "count state"], link: float) -> Int[np.
 def nearest_distance(
     points: Float[np.ndarray, "count state"], others: Float[np.ndarray, "others state"], chunk: int = 512
 ) -> Float[np.ndarray, " count"]:
-    """The distance of each point to the nearest of the others, by products of matrices, in blocks of `chunk`
-    points.
+    """Returns the distance from each point to the nearest of `others`.
+
+    It uses matrix products in blocks of `chunk` points.
     """
     squares = np.sum(others**2, axis=1)
-    found = np.empty(len(points))
+    distances = np.empty(len(points))
     for start in range(0, len(points), chunk):
         block = points[start : start + chunk]
-        nearest = np.argmin(squares - 2 * block @ others.T, axis=1)  # |a - b|^2 without its part that b does not change
-        found[start : start + chunk] = np.linalg.norm(block - others[nearest], axis=1)
-    return found
+        nearest = np.argmin(squares - 2 * block @ others.T, axis=1)  # |a - b|^2 - |a|^2
+        distances[start : start + chunk] = np.linalg.norm(block - others[nearest], axis=1)
+    return distances

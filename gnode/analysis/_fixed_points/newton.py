@@ -1,19 +1,17 @@
-"""Roots of r(h) = 0 from many starts at once: damped Newton, with Levenberg-Marquardt where the Jacobian is
-singular.
+"""Roots of r(h) = 0 from many starts at once: damped Newton steps, Levenberg-Marquardt steps where J is singular.
 
-Every start has its own step length, its own damping and its own mode, and leaves the batch when it is done,
-so the work is the sum over starts of what each of them needs. One pass over the active starts is one
-iteration:
+Every start has its own step length, damping and mode, and leaves the batch when it has ended, so that the total work is
+the sum of what each start needs. One pass over the active starts is one iteration:
 
     Newton                 p = -J^(-1) r
     Levenberg-Marquardt    p = -(J^T J + mu |r| I)^(-1) J^T r
 
-and h moves to the best of h + t p over a few step lengths t. Near an isolated root Newton's step is
-quadratic. On a continuum of roots J is singular, Newton's step is arbitrary along the continuum, and the
-damped step goes to (nearly) the closest root, still faster than linearly since its damping vanishes with |r|.
+and h moves to the best of h + t p over a few step lengths t. Near an isolated root Newton's method converges
+quadratically. On a continuum of roots J is singular and Newton's step is arbitrary along the continuum; the damped step
+goes to nearly the closest root, and still converges faster than linearly because its damping vanishes with |r|.
 
-Large jobs in many dimensions take both steps from a few products J v instead (`gnode.analysis.krylov`), as
-long as these hold Newton's step; a start for which they do not goes on with its Jacobian.
+Large problems in many dimensions compute both steps from a few products J v instead (`krylov`), as long as the Krylov
+space contains Newton's step; otherwise the start continues with its Jacobian.
 """
 
 import dataclasses
@@ -41,30 +39,28 @@ from gnode.precision import double, to_dtype
 CONVERGED, STALLED, TOO_MANY, NOT_FINITE = "converged", "stalled", "max_iterations", "not_finite"
 OUTCOMES: dict[str, str] = {
     CONVERGED: "|r| is below the tolerance",
-    STALLED: "no damped step reduces |r| any more: a local minimum of |r| that is not a root",
-    TOO_MANY: "still improving when the iterations ran out",
+    STALLED: "no damped step reduces |r| any further: a local minimum of |r| that is not a root",
+    TOO_MANY: "|r| was still decreasing at the last iteration",
     NOT_FINITE: "r is NaN or infinite at the start",
 }
-"""How a start can end."""
+"""The possible outcomes of a start."""
 
 FIRST_DAMPING = 1e-2
 DAMPING_FACTOR = 4.0
 DAMPING_BOUNDS = (1e-8, 1e8)
-SINGLE_PRECISION_FLOOR = 1e-4  # float32 hands a start over to float64 below this |r|
-SINGLE_PRECISION_PAYS = 2_000_000  # starts x N^2 from which a first pass in float32 saves time
-KRYLOV_PAYS = 20_000_000  # the same for steps without the Jacobian: they save more than their compilation takes
+SINGLE_PRECISION_FLOOR = 1e-4  # |r| below which a start continues in float64
+SINGLE_PRECISION_PAYS = 2_000_000  # starts x N^2 above which a first pass in float32 saves time
+KRYLOV_PAYS = 20_000_000  # starts x N^2 above which Krylov steps save more than their compilation costs
 
 KRYLOV, NEWTON, DAMPED = 0, 1, 2
 STEPS: dict[int, Callable] = {KRYLOV: krylov_step, NEWTON: newton_step, DAMPED: damped_step}
-"""The modes of a start, and what it does in each. It only ever moves on to a later one."""
-MOST_WEAK_STEPS = {KRYLOV: 3, DAMPED: 2}  # in a row, after which a start is stalled
+"""The modes of a start and the step of each. A start only ever changes to a later mode."""
+MOST_WEAK_STEPS = {KRYLOV: 3, DAMPED: 2}  # consecutive ones, after which a start has stalled
 
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """r(h) = 0: `residual(context, h)` for one state, with what it depends on in `context` (a tree of
-    arrays).
-    """
+    """The equation `residual(context, h)` = 0 for one state h; `context` is a tree of arrays."""
 
     residual: Callable[[Any, Array], Array]
     context: Any
@@ -72,13 +68,16 @@ class Problem:
 
 @dataclasses.dataclass(frozen=True)
 class Newton:
-    """The method's settings: stop at |r| <= `tolerance` or after `max_iterations`; `chunk` Jacobians in memory
-    at a time.
+    """The settings of the method.
+
+    - `tolerance`: a start has converged at |r| <= `tolerance`.
+    - `max_iterations`: the largest number of iterations of a start.
+    - `chunk`: the number of Jacobians in memory at a time.
     """
 
     tolerance: float = 1e-9
     max_iterations: int = 100
-    chunk: int = 64  # at N = 100 the Jacobians of so many states stay in the processor's cache
+    chunk: int = 64  # at N = 100 this many Jacobians fit in the processor's cache
 
     def __post_init__(self):
         errors.positive("tolerance", self.tolerance)
@@ -86,15 +85,15 @@ class Newton:
         errors.whole("chunk", self.chunk)
 
     def sizes(self, mode: int, state: int) -> tuple[int, ...]:
-        """The sizes of blocks in a mode, rising: a step is compiled once for each."""
+        """Returns the block sizes of a mode in ascending order; a step is compiled once for each of them."""
         if mode == KRYLOV:
-            return (max(1, self.chunk * state // (2 * DIRECTIONS)),)  # vectors that take the Jacobians' memory at most
+            return (max(1, self.chunk * state // (2 * DIRECTIONS)),)  # at most the memory of `chunk` Jacobians
         return max(1, self.chunk // 8), self.chunk
 
 
 @dataclasses.dataclass
 class Solution:
-    """Where each start ended: `points`, |r| there, `iterations` spent, and an `outcome` from `OUTCOMES`."""
+    """The end of each start: `points`, |r| there (`residuals`), the `iterations` used, and `outcomes` from `OUTCOMES`."""
 
     points: Float[np.ndarray, "starts state"]
     residuals: Float[np.ndarray, " starts"]
@@ -103,9 +102,9 @@ class Solution:
 
 
 def solve(problem: Problem, starts: Float[np.ndarray, "starts state"], method: Newton = Newton()) -> Solution:  # noqa: B008
-    """Solves r(h) = 0 from every start, in float64; large jobs go most of the way in float32.
+    """Solves r(h) = 0 from every start in float64; large problems begin in float32.
 
-    **Returns:** a `Solution`, one entry per start.
+    **Returns:** a `Solution` with one entry per start.
 
     >>> root = solve(Problem(lambda c, h: h**2 - c, np.float64(2.0)), np.array([[1.0], [-3.0]]))
     >>> root.points[:, 0].round(6).tolist()
@@ -127,7 +126,7 @@ def solve(problem: Problem, starts: Float[np.ndarray, "starts state"], method: N
 
 @dataclasses.dataclass
 class _Run:
-    """What is carried along for every start."""
+    """The state of the iteration for every start."""
 
     points: np.ndarray
     residuals: np.ndarray
@@ -138,7 +137,7 @@ class _Run:
     outcomes: np.ndarray
     is_active: np.ndarray
     first_mode: int
-    is_near: bool = False  # every active start is near a root, and worth every effort
+    is_near: bool = False  # whether every active start is near a root, and must not be given up
 
     @classmethod
     def begin(cls, starts: np.ndarray, first_mode: int) -> "_Run":
@@ -164,7 +163,7 @@ class _Run:
         self.weak_steps[which] = 0
 
     def hand_over(self) -> None:
-        """Prepares for a pass in higher precision: those that are near a root go on, from the first mode again."""
+        """Prepares a pass in higher precision: the converged starts become active again, in the first mode."""
         self.is_active = self.outcomes == CONVERGED
         self.change(self.is_active, self.first_mode)
         self.damping[self.is_active] = FIRST_DAMPING
@@ -172,7 +171,7 @@ class _Run:
 
 
 def _iterate(problem: Problem, method: Newton, run: _Run, dtype: Any) -> None:
-    """Iterates all active starts until each is converged, stalled, or out of iterations."""
+    """Iterates all active starts until each has converged, stalled, or used up its iterations."""
     context = to_dtype(problem.context, dtype)
     threads = threads_for(problem.residual, context, jnp.zeros(run.points.shape[1], dtype=dtype))
 
@@ -181,7 +180,7 @@ def _iterate(problem: Problem, method: Newton, run: _Run, dtype: Any) -> None:
         blocks = _blocks(run.is_active & (run.mode == mode), sizes[-1])
 
         def call(block: np.ndarray) -> tuple[np.ndarray, ...]:
-            with double() if dtype == jnp.float64 else nullcontext():  # a setting of each thread
+            with double() if dtype == jnp.float64 else nullcontext():  # the setting is local to a thread
                 return _padded_call(step, problem.residual, context, run, block, sizes, dtype)
 
         return zip(blocks, in_threads(call, blocks, threads if mode == KRYLOV else 1))
@@ -203,9 +202,9 @@ def _retire(run: _Run, method: Newton) -> None:
 
 
 def _take(run: _Run, block: np.ndarray, mode: int, points: np.ndarray, norms: np.ndarray, extra: np.ndarray) -> None:
-    """Moves the starts that made progress; one without progress changes its mode, or is stalled in the last.
+    """Moves the starts that made progress; a start without progress changes its mode, or stalls in the last one.
 
-    `extra` is the length of the step; in the Krylov mode, whether the step is to be used at all.
+    `extra` is the step length; in the Krylov mode, whether the step may be used at all.
     """
     if mode == KRYLOV:
         is_held = extra > 0
@@ -240,7 +239,7 @@ def _blocks(which: np.ndarray, chunk: int) -> list[np.ndarray]:
 def _padded_call(
     step: Callable, residual: Callable, context: Any, run: _Run, block: np.ndarray, sizes: tuple[int, ...], dtype: Any
 ) -> tuple[np.ndarray, ...]:
-    """Calls a compiled step on a block, padded to one of a few sizes so that it is compiled for these only."""
+    """Calls a compiled step on a block that is padded to one of `sizes`, to limit the number of compilations."""
     size = next(size for size in sizes if size >= len(block))
     padded = np.pad(block, (0, size - len(block)), mode="edge")
     points, damping = (jnp.asarray(array[padded], dtype=dtype) for array in (run.points, run.damping))

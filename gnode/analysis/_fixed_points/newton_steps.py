@@ -1,4 +1,4 @@
-"""Newton and Levenberg-Marquardt steps with the whole Jacobian, for many states at once (compiled)."""
+"""Newton and Levenberg-Marquardt steps with the full Jacobian, batched over states (compiled)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,25 +9,27 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-NEWTON_LENGTHS = (1.0, 0.5, 0.25)  # a Newton direction that only helps over a shorter step is a poor one
+NEWTON_LENGTHS = (1.0, 0.5, 0.25)  # a direction that only helps over a shorter step is a poor one
 DAMPED_LENGTHS = (1.0, 0.5, 0.25, 0.0625, 0.0039)
-MAX_AMPLIFICATION = 100.0  # |p| |J| / |r| above this: J is nearly singular along r
-LEAST_DECREASE, GOOD_DECREASE = 0.01, 0.1  # relative, of |r|: for a step to be taken, and not to be weak
+MAX_AMPLIFICATION = 100.0  # J counts as singular along r if |p| |J| / |r| exceeds this
+LEAST_DECREASE, GOOD_DECREASE = 0.01, 0.1  # relative decrease of |r| for a step to be taken, and not to count as weak
 
 
 @eqx.filter_jit
 def norms_at(residual: Callable, context: Any, points: Array, damping: Array) -> tuple[Array]:
+    """Returns |r| at every point."""
     return (jax.vmap(lambda h: jnp.linalg.norm(residual(context, h)))(points),)
 
 
 @eqx.filter_jit
 def newton_step(residual: Callable, context: Any, points: Array, damping: Array) -> tuple[Array, Array, Array]:
+    """Returns the best point along Newton's direction, |r| there (infinite where J is singular), and the step length."""
     r, J = _linearise(residual, context, points)
     factors, pivots = jax.scipy.linalg.lu_factor(J)
     p = -jax.vmap(lambda LU, order, r: jax.scipy.linalg.lu_solve((LU, order), r))(factors, pivots, r)
     size = jnp.linalg.norm(J, axis=(1, 2)) / np.sqrt(J.shape[-1])
     diagonal = jnp.abs(jnp.diagonal(factors, axis1=1, axis2=2))
-    # With a pivot that is zero but for rounding, the step along the null direction is rounding error.
+    # If a pivot is zero up to rounding, the step along the null direction consists of rounding errors.
     is_singular = jnp.min(diagonal, axis=1) < jnp.sqrt(jnp.finfo(J.dtype).eps) * size
     is_singular |= jnp.linalg.norm(p, axis=-1) * size > MAX_AMPLIFICATION * jnp.linalg.norm(r, axis=-1)
     return _best_along(residual, context, points, jnp.where(is_singular[:, None], jnp.nan, p), NEWTON_LENGTHS)
@@ -35,6 +37,7 @@ def newton_step(residual: Callable, context: Any, points: Array, damping: Array)
 
 @eqx.filter_jit
 def damped_step(residual: Callable, context: Any, points: Array, damping: Array) -> tuple[Array, Array, Array]:
+    """Returns the best point along the Levenberg-Marquardt direction, |r| there, and the step length."""
     r, J = _linearise(residual, context, points)
     transposed = jnp.swapaxes(J, 1, 2)
     # A floor in units of |J|^2 keeps the Cholesky factor finite when J^T J is singular to working precision.
@@ -57,9 +60,9 @@ def _linearise(residual: Callable, context: Any, points: Array) -> tuple[Array, 
 def _best_along(
     residual: Callable, context: Any, points: Array, p: Array, step_lengths: tuple[float, ...]
 ) -> tuple[Array, Array, Array]:
-    """The best of h + t p over the step lengths t: the point, |r| there, and t.
+    """Returns the best of h + t p over the step lengths t: the point, |r| there, and t.
 
-    Not finite counts as infinitely bad.
+    A residual that is not finite counts as infinite.
     """
     lengths = jnp.asarray(step_lengths, dtype=points.dtype)
     trials = points[None] + lengths[:, None, None] * p[None]

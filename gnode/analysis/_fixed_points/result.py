@@ -1,4 +1,4 @@
-"""What a search for fixed points is asked for, and what it gives back."""
+"""The settings and the result of a search for fixed points."""
 
 import dataclasses
 from typing import Any
@@ -21,22 +21,29 @@ STATUSES: dict[str, str] = {
     OUTSIDE: "found, but too far from the visited states to be kept",
     NOT_FINITE: "the field is NaN or infinite at the start",
 }
-"""What can become of a start. The first three are points that were found."""
+"""The possible outcomes of a start, with their meaning. The first three are the statuses of a point."""
 
 FOUND = (EQUILIBRIUM, SLOW, CLOSED_GATE)
+PER_POINT = ("points", "outputs", "status", "residual", "speed", "gate", "iterations", "distance", "multiplicity")
+"""The fields of `FixedPoints` with one entry per point, except for `stability`."""
 
 
 @dataclasses.dataclass(frozen=True)
 class SearchSettings:
-    """How to search and what to keep.
+    """The settings of a search for fixed points.
 
-    - `equation`: "drift" solves -h + F = 0 of a gated cell (f = 0 of any other); "flow" solves f = 0 of all.
-    - `tolerance`: |F(h) - h| below which a point is an equilibrium.
-    - `slow_speed`: |dh/dt| in state per second below which any other point is worth keeping.
-    - `stop_when_slow`: ends the search of a start as soon as it is slow, so that it stays close to where it
-      began.
-    - `max_iterations`, `merge_radius` (0 keeps every point), `keep` ("all", "box": the paper's 2 q < h_i < 2
-      r, "near": within distance 1 of a visited state).
+    **Arguments:**
+
+    - `equation`: "drift" solves -h + F = 0 of a gated cell (f = 0 of any other); "flow" solves f = 0 of every cell.
+    - `tolerance`: a point with |F(h) - h| below this is an equilibrium.
+    - `slow_speed`: any other point is kept if |dh/dt|, in state per second, is below this.
+    - `stop_when_slow`: whether the search of a start ends as soon as it is slow, which keeps it close to the start.
+    - `max_iterations`: the largest number of iterations of a start.
+    - `merge_radius`: points closer than this are merged; 0 keeps every point.
+    - `keep`: "all", "box" (the paper's 2 q < h_i < 2 r) or "near" (within distance 1 of a visited state).
+
+    >>> SearchSettings(tolerance=1e-6).merge_radius
+    1e-06
     """
 
     equation: str = "drift"
@@ -60,29 +67,29 @@ PRESETS: dict[str, SearchSettings] = {
     "tight": SearchSettings(),
     "paper": SearchSettings(equation="flow", stop_when_slow=True, merge_radius=0.0, keep="box"),
 }
-"""Named settings: tight ones, and the paper's (100 iterations, |dh/dt| < 0.01, the box around the
-trajectories).
-"""
+"""Named settings: "tight", and the paper's (100 iterations, |dh/dt| < 0.01, the box around the trajectories)."""
 
 
 @dataclasses.dataclass(frozen=True)
 class FixedPoints:
-    """The points that were found, one entry per point, and what became of the starts.
+    """The points that a search has found, one entry per point, and the outcomes of all starts.
 
-    | field          | meaning |
-    |----------------|---------------------------------------------------------------------------------------------|
-    | `points`       | the states, in float64 |
-    | `outputs`      | the readout there (the state itself without a network) |
-    | `status`       | one of `FOUND`, see `STATUSES` |
-    | `residual`     | |F(h) - h|; F is a gated cell's network, or the map of one step (nan without dt) |
-    | `speed`        | |dh/dt|, in state per second |
-    | `gate`         | the most open component of the gate there; 1 for a system without a gate |
-    | `iterations`   | spent from the start that led there |
-    | `distance`     | to the nearest visited state |
-    | `multiplicity` | how many starts ended there |
-    | `stability`    | eigenvalues and classes |
-    | `outcomes`     | the fate of every start, from `STATUSES` |
-    | `ends`         | for every start the index of its point, -1 if it found none |
+    | field          | meaning                                                                                            |
+       |----------------|-------------------------------------------------------------------------------------------------|
+    | `points`       | the states, in float64                                                                             |
+    | `outputs`      | the readout at each point (the state itself without a network)                                     |
+    | `status`       | "equilibrium", "slow" or "closed_gate", see `STATUSES`                                             |
+    | `residual`     | |F(h) - h|, where F is the network of a gated cell, or the map of one step (NaN without `dt`)      |
+    | `speed`        | |dh/dt|, in state per second                                                                       |
+    | `gate`         | the largest component of the gate; 1 for a system without a gate                                   |
+    | `iterations`   | the iterations used by the start that led there                                                    |
+    | `distance`     | the distance to the nearest visited state                                                          |
+    | `multiplicity` | the number of starts that ended there                                                              |
+    | `stability`    | the eigenvalues and classes                                                                        |
+    | `outcomes`     | the outcome of every start, from `STATUSES`                                                        |
+    | `ends`         | for every start the index of its point, -1 if it found none                                        |
+
+       No example: made by `fixed_points`.
     """
 
     points: Float[np.ndarray, "count state"]
@@ -104,24 +111,25 @@ class FixedPoints:
 
     @property
     def kind(self) -> np.ndarray:
-        """The class of each point: by the map where there is one, else by the flow."""
+        """The class of each point, by the map if `dt` is known, else by the flow."""
         by_map = self.stability.map_class
         return self.stability.flow_class if by_map is None else by_map
 
     @property
     def on_continuum(self) -> np.ndarray:
-        """Points with at least one marginal direction. Isolated points merge into one; these are kept one by
-        one.
+        """Whether each point has at least one marginal direction.
+
+        Such points lie on a continuum and are kept individually; isolated points are merged into one.
         """
         return self.stability.marginal > 0
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many starts came to each end."""
+        """The number of starts by outcome."""
         return {status: int(np.sum(self.outcomes == status)) for status in STATUSES if np.any(self.outcomes == status)}
 
     def select(self, *, status: str | None = None, kind: str | None = None) -> "FixedPoints":
-        """Only the points of a status and a class."""
+        """Returns the points with this status and this class."""
         which = np.ones(len(self), bool)
         if status is not None:
             which &= self.status == errors.one_of("status", status, FOUND)
@@ -130,28 +138,17 @@ class FixedPoints:
         return self[np.flatnonzero(which)]
 
     def sample(self, count: int) -> "FixedPoints":
-        """At most `count` points, spread evenly over the set."""
+        """Returns at most `count` points, spread evenly over the set."""
         return self[even_sample(self.points, errors.whole("count", count))]
 
     def __getitem__(self, which: Any) -> "FixedPoints":
-        per_point = (
-            "points",
-            "outputs",
-            "status",
-            "residual",
-            "speed",
-            "gate",
-            "iterations",
-            "distance",
-            "multiplicity",
-        )
-        parts = {name: getattr(self, name)[which] for name in per_point}
-        position = np.full(len(self) + 1, -1)
-        position[:-1][which] = np.arange(len(parts["points"]))
-        return dataclasses.replace(self, **parts, stability=self.stability[which], ends=position[self.ends])
+        selected = {name: getattr(self, name)[which] for name in PER_POINT}
+        position = np.full(len(self) + 1, -1)  # the last entry belongs to starts that found no point
+        position[:-1][which] = np.arange(len(selected["points"]))
+        return dataclasses.replace(self, **selected, stability=self.stability[which], ends=position[self.ends])
 
     def summary(self) -> dict[str, Any]:
-        """Plain numbers for a report."""
+        """Returns plain numbers for a report."""
         return {
             "starts": len(self.outcomes),
             "points": len(self),
@@ -163,6 +160,9 @@ class FixedPoints:
             "largest_speed_of_equilibria": _largest(self.speed[self.status == EQUILIBRIUM]),
             "stability": self.stability.summary(),
         }
+
+    def __repr__(self) -> str:
+        return f"FixedPoints({self})"
 
     def __str__(self) -> str:
         if not len(self):

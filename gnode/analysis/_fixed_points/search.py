@@ -1,4 +1,4 @@
-"""Fixed points: found by Newton's method from many starts, certified in float64, labelled, and merged."""
+"""The search for fixed points by Newton's method from many starts: certified in float64, labelled, and merged."""
 
 import dataclasses
 from typing import Any
@@ -26,8 +26,8 @@ from gnode.cells import Cell
 from gnode.network import AbstractNetwork
 from gnode.types import Key, numpy_generator
 
-SHUT = 1e-3  # a gate below this, in every direction, is closed
-_MOST_VISITED = 10_000  # distances are taken to an even choice of at most this many visited states
+SHUT = 1e-3  # a gate is closed if all of its components are below this
+_MOST_VISITED = 10_000  # distances are measured to at most this many visited states
 
 
 def fixed_points(
@@ -44,24 +44,26 @@ def fixed_points(
     key: Key | int = 0,
     **changes: Any,
 ) -> FixedPoints:
-    """Fixed points of dh/dt = f(h, x) at a constant input, searched from many starts.
+    """Searches for fixed points of dh/dt = f(h, x) at a constant input, from many starts.
 
-    For a gated cell the search solves -h + F(h, x) = 0, for any other f(h, x) = 0, by batched Newton steps
-    with a Levenberg-Marquardt fallback (see `gnode.analysis.newton`).
+    For a gated cell the search solves -h + F(h, x) = 0, for any other f(h, x) = 0, by batched Newton steps with a
+    Levenberg-Marquardt fallback (see docs/analysis.md). Points closer than `merge_radius` are merged; the points of a
+    continuum differ and are kept.
 
     **Arguments:**
 
-    - `source`: a network, a cell, or a function f(h, x); `x` its input (zero by default); `dt` the bin in
-      seconds, for the stability of the map.
-    - `starts`: states (any array whose last axis is the state), most often those of trajectories;
-      `box_starts` draws them from a box.
+    - `source`: a network, a cell, or a function f(h, x).
+    - `starts`: states (any array whose last axis is the state), usually those of trajectories; `box_starts` draws them
+      from a box.
+    - `x`: the constant input, zero by default.
+    - `dt`: the length of a bin in seconds, for the stability of the map.
     - `preset`: "tight", "paper", or `SearchSettings`; further keywords change single settings.
-    - `visited`: states that count as visited, for the distances and for `keep`; the starts by default.
-    - `most_starts`: from more states than this, that many are drawn with `key`.
-    - `margin`: of marginal directions, see `stability`; `chunk`: states in memory at a time.
+    - `visited`: the visited states, for the distances and for `keep`; the starts by default.
+    - `most_starts`: if there are more starts than this, that many are drawn with `key`.
+    - `margin`: the margin of marginal directions, see `stability`.
+    - `chunk`: the number of states in memory at a time.
 
-    **Returns:** `FixedPoints`. Points of equal state (to `merge_radius`) are one point; along a continuum
-    states differ, and stay apart.
+    **Returns:** a `FixedPoints`.
 
     >>> fixed_points(lambda h, x: h - h**3, [[-2.0], [0.1], [3.0]]).points.round(6).ravel() + 0.0
     array([-1.,  0.,  1.])
@@ -78,13 +80,11 @@ def fixed_points(
     outcomes = _label(of, settings, solution, values)
     _stay_at_closed_gates(of, settings, states, solution, values, outcomes, chunk)
     outcomes[np.isin(outcomes, FOUND) & ~_is_kept(settings.keep, solution.points, seen)] = OUTSIDE
-    found = _Search(solution, values, outcomes, seen)
-    return _collect(of, settings, found, margin, chunk)
+    return _collect(of, settings, _Search(solution, values, outcomes, seen), margin, chunk)
 
 
 def box_starts(low: Any, high: Any, count: int, key: Key | int) -> Float[np.ndarray, "count state"]:
-    """`count` states drawn evenly from the box between `low` and `high`, one bound per dimension of the
-    state.
+    """Draws `count` states uniformly from the box between `low` and `high`, which hold one bound per dimension.
 
     >>> box_starts([-1, -1], [1, 1], 5, key=0).shape
     (5, 2)
@@ -92,14 +92,14 @@ def box_starts(low: Any, high: Any, count: int, key: Key | int) -> Float[np.ndar
     low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
     if low.ndim != 1 or not np.all(low < high):
         raise errors.ArgumentError(
-            f"low is {low} and high is {high}, but each bound of low must be below that of high."
+            f"low and high have shapes {low.shape} and {high.shape}, but must hold one bound per dimension, low < high."
         )
     return numpy_generator(key).uniform(low, high, (errors.whole("count", count), low.size))
 
 
 @dataclasses.dataclass
 class _Measured:
-    """What is known at each state: |F(h) - h|, |dh/dt|, and the most open component of the gate."""
+    """|F(h) - h|, |dh/dt|, and the largest component of the gate at each state."""
 
     residual: np.ndarray
     speed: np.ndarray
@@ -124,8 +124,7 @@ def _search(of: System, states: np.ndarray, settings: SearchSettings, chunk: int
 
 
 def _measure(of: System, states: np.ndarray, chunk: int) -> _Measured:
-    values = in_chunks(_at_state, of, states, chunk)
-    displacement, flow, gate = values
+    displacement, flow, gate = in_chunks(_at_state, of, states, chunk)
     return _Measured(np.linalg.norm(displacement, axis=1), np.linalg.norm(flow, axis=1), np.max(gate, axis=1))
 
 
@@ -157,17 +156,13 @@ def _stay_at_closed_gates(
     outcomes: np.ndarray,
     chunk: int,
 ) -> None:
-    """A start that found nothing, but does not move because its gate is shut, is itself the closed-gate
-    point.
-    """
+    """Labels a start that did not converge as a closed-gate point itself if its gate is shut."""
     lost = np.flatnonzero(outcomes == NOT_CONVERGED)
     if not of.is_gated or lost.size == 0:
         return
     here = _measure(of, starts[lost], chunk)
-    waiting = _label(
-        of, settings, Solution(starts[lost], here.residual, solution.iterations[lost], outcomes[lost]), here
-    )
-    stays = waiting == CLOSED_GATE
+    at_starts = Solution(starts[lost], here.residual, solution.iterations[lost], outcomes[lost])
+    stays = _label(of, settings, at_starts, here) == CLOSED_GATE
     solution.points[lost[stays]] = starts[lost[stays]]
     outcomes[lost[stays]] = CLOSED_GATE
     for name in ("residual", "speed", "gate"):
@@ -184,7 +179,7 @@ def _is_kept(keep: str, points: np.ndarray, visited: np.ndarray) -> np.ndarray:
 
 @dataclasses.dataclass
 class _Search:
-    """The end of the search: where every start led, what is known there, how it is labelled, and the visited states."""
+    """The result of a search: the end of every start, the values measured there, its label, and the visited states."""
 
     solution: Solution
     values: _Measured
@@ -193,13 +188,15 @@ class _Search:
 
 
 def _collect(of: System, settings: SearchSettings, search: _Search, margin: float, chunk: int) -> FixedPoints:
-    """Merges what was found and adds all that is known about each point."""
+    """Merges the points that were found and computes the properties of each."""
     solution, values, outcomes = search.solution, search.values, search.outcomes
-    found = np.flatnonzero(np.isin(outcomes, FOUND))
-    kept, owner = _merged(solution.points[found], outcomes[found], values.residual[found], settings.merge_radius)
-    which = found[kept]
+    successful = np.flatnonzero(np.isin(outcomes, FOUND))
+    kept, owner = _merged(
+        solution.points[successful], outcomes[successful], values.residual[successful], settings.merge_radius
+    )
+    which = successful[kept]
     ends = np.full(len(outcomes), -1)
-    ends[found] = owner
+    ends[successful] = owner
     points = solution.points[which]
     outputs = in_chunks(outputs_of, of, points, chunk) if len(points) else np.zeros((0, of.size))
     return FixedPoints(
@@ -222,8 +219,9 @@ def _collect(of: System, settings: SearchSettings, search: _Search, margin: floa
 def _merged(
     points: np.ndarray, status: np.ndarray, residual: np.ndarray, radius: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Merges within each status, so that an equilibrium never takes a closed gate beside it along; sorted by
-    first state.
+    """Merges points of the same status, so that an equilibrium never absorbs a closed-gate point.
+
+    The result is sorted by the first component of the state.
     """
     kept: list[int] = []
     owner = np.full(len(points), -1)

@@ -3,8 +3,8 @@
 Shows: how long a random sequence linear programming can store in a row of the network, for several N, beside Cover's
 exact count and Gardner's limit. Nothing is trained.
 
-Command: gnode reproduce capacity --scale paper
-Cost: a minute or two on a CPU; smoke: some seconds.
+Command: gnode reproduce run capacity --scale paper
+Cost: a minute or two on a CPU; smoke: a few seconds.
 
 Published: alpha_c = T / N = 2.
 """
@@ -16,9 +16,9 @@ from gnode.plots.theory import capacity_curve
 from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, Trained
 
 SIGMAS = 3.0
-"""How many standard errors a measured capacity may be off."""
+"""The number of standard errors by which a measured capacity may differ from the expected one."""
 MEDIAN_TO_MEAN = 1.2533
-"""A median's standard error in units of a mean's, for a bell curve: sqrt(pi / 2)."""
+"""The standard error of a median relative to that of a mean for a normal distribution: sqrt(pi / 2)."""
 
 
 def analyse(trained: Trained) -> Outcome:
@@ -37,7 +37,7 @@ def analyse(trained: Trained) -> Outcome:
             ),
             Number("Gardner's limit T / N", limit, "2"),
         ],
-        checks=[
+        claims=[
             Claim("Gardner's calculation gives T = 2N.", limit == 2.0, {"T / N": limit}),
             Claim(
                 "For large N stored sequences have T = 2N: T / N is nearer to 2 at the largest N than at the smallest, and "

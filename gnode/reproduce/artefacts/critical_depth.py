@@ -3,7 +3,7 @@
 Shows: the weight scale sigma_w at which the fixed point of a random tanh network loses stability, against the bias
 scale sigma_b, for several depths L (Kaiming scaling). Nothing is trained.
 
-Command: gnode reproduce critical-depth --scale paper
+Command: gnode reproduce run critical-depth --scale paper
 Cost: seconds to a minute on a CPU.
 
 Published: curves without numbers; on one side of each the network is chaotic, on the other stable. Without biases
@@ -18,7 +18,7 @@ from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, Trained
 
 DEPTHS = (2, 3, 4, 5, 6)
 PROBE = 0.05
-"""How far to each side of a curve stability is tested, as a share of sigma_w."""
+"""The distance from a curve, as a fraction of sigma_w, at which stability is tested on each side."""
 
 
 def analyse(trained: Trained) -> Outcome:
@@ -35,7 +35,7 @@ def analyse(trained: Trained) -> Outcome:
     falls = np.all(np.diff(curve.sigma_w[:, middle]) < 0)
     return Outcome(
         numbers=[Number(f"sigma_w* without biases, {name}", value, "1") for name, value in starts.items()],
-        checks=[
+        claims=[
             Claim(
                 "Without biases the zero fixed point decides: sigma_w* = 1 at every depth.",
                 bool(np.allclose(list(starts.values()), 1, rtol=1e-9)),

@@ -4,8 +4,8 @@ Shows: (A) a validation trial of the gnODE, N = 6; (B) minimum validation MSE of
 validation loss of the best of them; (D) as B, N = 100; (E) spectral abscissa at every fixed point found from 10,000
 visited states, N = 100. The text beside it: a gnODE with N = 3 solves the task, no other network does.
 
-Command: gnode reproduce fig1 --scale paper
-Cost at paper scale: 3 x 405 networks of 600 epochs, three sweeps of 15 to 35 minutes each on one H200, and some
+Command: gnode reproduce run fig1 --scale paper
+Cost at paper scale: 3 x 405 networks of 600 epochs, three sweeps of 15 to 35 minutes each on one H200, and a few
 minutes for the fixed points; smoke: about a minute and a half on two cores.
 
 Published (section "N-Bit Flip-Flop Task"): N = 6: gnODE < 0.01, all others >= 0.025; N = 100: gnODE and GRU < 0.01,
@@ -36,8 +36,8 @@ def analyse(trained: Trained) -> Outcome:
     others = {model: False for model in MODELS if model != "gnode"}
     tried = list(dict.fromkeys(own["model"] for own in smallest.members))
     found = flip_flop.abscissas(large, trained)
-    best = small.load(selection.best_of_all(small, model="gnode"))
-    checks = [
+    best = small.load(selection.best_member(small, model="gnode"))
+    claims = [
         flip_flop.below("Only the gnODE comes below 0.01 at N = 6.", small, {"gnode": True} | others),
         flip_flop.below("At N = 6 all others stay at 0.025 or above.", small, others, bound=0.025),
         flip_flop.below("gnODE and GRU come below 0.01 at N = 100.", large, {"gnode": True, "gru": True}),
@@ -54,7 +54,7 @@ def analyse(trained: Trained) -> Outcome:
             *flip_flop.losses(large, MODELS, N100),
             *flip_flop.losses(smallest, tried, N3),
         ],
-        checks=checks,
+        claims=claims,
         figures={
             "a": plots.validation_trial(best),
             "b": plots.strip(small.rows(), threshold=flip_flop.SOLVED),

@@ -4,7 +4,7 @@ Shows: in output coordinates the flow of the best of 27 gnODEs with N = 2 on (A)
 points; (B) amplitudes from -1 to 1: a square of slow states; (C) the first channel from -2 to 2: a rectangle; (D)
 both channels at once, norm 1 to 2: a disk, without the hole of the inputs.
 
-Command: gnode reproduce fig2 --scale paper
+Command: gnode reproduce run fig2 --scale paper
 Cost at paper scale: 4 x 81 networks (the square's sweep has all five models) of 200 epochs, about 20 minutes on one
 H200; smoke: about a minute and a half on two cores.
 
@@ -23,41 +23,43 @@ PUBLISHED = {"fixed": "3.203e-8", "square": "0.008", "rectangle": "0.0137", "ann
 
 
 def plans(scale: str) -> list[SweepPlan]:
-    of_square = flip_flop.MODELS  # the artefact `square` needs all five, so one sweep serves both
+    of_square = flip_flop.MODELS  # the artefact `square` needs all five models, so both share this sweep
     return [flip_flop.two_bit(task, scale, of_square if task == "square" else None) for task in PANELS]
 
 
 def analyse(trained: Trained) -> Outcome:
-    numbers, checks, figures, details = [], [], {}, {}
+    numbers, claims, figures, details = [], [], {}, {}
     for task, panel in PANELS.items():
         sweep = trained[f"two-bit-{task}"]
         numbers.append(
-            selection.over_seeds(
-                f"gnODE, N = 2, {task}: minimum validation MSE", selection.minima(sweep, model="gnode"), PUBLISHED[task]
+            selection.mean_over_seeds(
+                f"gnODE, N = 2, {task}: minimum validation MSE",
+                selection.lowest_losses(sweep, model="gnode"),
+                PUBLISHED[task],
             )
         )
-        run = sweep.load(selection.best_of_all(sweep, model="gnode"))
+        run = sweep.load(selection.best_member(sweep, model="gnode"))
         figures[panel], points = flip_flop.flow_figure(run, trained, show_points=task == "fixed")
         if task == "fixed":
-            checks.append(four_points(points))
+            claims.append(four_points(points))
             continue
         slow = flip_flop.slow_set(run)
         details[task] = None if slow is None else slow.summary()
         if task == "annulus":
             speeds = flip_flop.speed_by_radius(run)
             claim = "The annulus task makes a disk: its middle, where no input was, is slow as well."
-            checks.append(Claim(claim, flip_flop.has_no_hole(speeds), {f"speed {k}": v for k, v in speeds.items()}))
+            claims.append(Claim(claim, flip_flop.has_no_hole(speeds), {f"speed {k}": v for k, v in speeds.items()}))
             continue
         measured: dict[str, Any] = {"shape": None if slow is None else slow.shape.name}
         if slow is not None:
             measured |= {"lowest outputs": slow.shape.low.tolist(), "highest outputs": slow.shape.high.tolist()}
         claim = f"The slow states of the {task} task form a {task}."
-        checks.append(Claim(claim, None if slow is None else slow.shape.name == task, measured))
-    return Outcome(numbers, checks, figures, details)
+        claims.append(Claim(claim, None if slow is None else slow.shape.name == task, measured))
+    return Outcome(numbers, claims, figures, details)
 
 
 def four_points(points: Any) -> Claim:
-    """Whether the stable equilibria are four, one at each pair of outputs."""
+    """Decides whether there are four stable equilibria, one for each pair of outputs."""
     stable = points.select(kind="stable").outputs
     corners = {tuple(np.sign(output).astype(int)) for output in stable}
     furthest = float(np.abs(np.abs(stable) - 1).max()) if len(stable) else float("nan")

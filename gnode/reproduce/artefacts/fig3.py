@@ -1,11 +1,11 @@
-"""Figure 3: how well networks fit one trajectory of an Ornstein-Uhlenbeck process (section "Measuring Practical
-Expressivity").
+"""Figure 3: the error with which networks fit one trajectory of an Ornstein-Uhlenbeck process (section "Measuring
+Practical Expressivity").
 
 Shows: (A) fits of a gnODE with N = H = 316 at several model tau; (B) its training MSE by tau; (C) gnODE at tau = 1 s
 by N, a line per H; (D) all networks by tau, N = 316, H = 1000; (E, F) all networks by N at tau = 1 s and 30 s, H =
 1000. Bars: seeds.
 
-Command: gnode reproduce fig3 --scale paper
+Command: gnode reproduce run fig3 --scale paper
 Cost at paper scale (N and H up to 316 and 1000, 5 tau, 9 settings, then the best of them with 5 seeds, 2000 epochs):
 five sweeps, one to two hours on one H200; reduced (N up to 100, H up to 316, 2 settings, 3 seeds, 1000 epochs): about
 15 minutes; smoke: a minute and a half on two cores.
@@ -40,7 +40,7 @@ def analyse(trained: Trained) -> Outcome:
     numbers += [noise.number(p) for p in wide_ones.select(tau=[1.0, 30.0], state=smallest).points]
     return Outcome(
         numbers=numbers,
-        checks=[
+        claims=[
             noise.grows_with_tau(
                 "The error grows with |log(tau / tau_OU)| for every network.", wide_ones, MODELS, state=largest
             ),
@@ -67,14 +67,14 @@ def analyse(trained: Trained) -> Outcome:
 
 
 def lowest_at(found: Expressivity, state: int, tau: float) -> Claim:
-    """Whether the gnODE has the lowest error of all at the smallest N."""
+    """Decides whether the gnODE has the lowest error of all networks at the smallest N."""
     errors = {cell_label(p.model): p.mean for p in found.select(state=state, tau=tau).points}
     claim = f"At low N (here {state}) and tau = {tau:g} s the gnODE is the most expressive."
     return Claim(claim, min(errors, key=lambda name: errors[name]) == "gnODE", dict(errors))
 
 
 def gap_widens(found: Expressivity, state: int) -> Claim:
-    """Whether the ratio of the best simple network's error to the gnODE's grows from the smallest to the largest tau."""
+    """Decides whether the ratio of the best RNN's error to the gnODE's is larger at the largest tau than at the smallest."""
     taus = found.values("tau")
     ratios = {}
     for tau in (taus[0], taus[-1]):
@@ -86,7 +86,7 @@ def gap_widens(found: Expressivity, state: int) -> Claim:
 
 
 def fits(trained: Trained, found: Expressivity, state: int, hidden: int) -> Any:
-    """The first channel of the trajectory and the best network's output at each tau."""
+    """Draws the first channel of the trajectory and the best network's output at each tau."""
     sweep = trained[noise.nodes_name(hidden)]
     outputs: dict[str, Any] = {}
     target: Any = None

@@ -3,7 +3,7 @@
 Shows: (A) a validation trial of the RNN; (B) validation loss of networks with N = 6; (C) trajectories and fixed
 points of the RNN with N = 18 along three principal components.
 
-Command: gnode reproduce fixed-3bit --scale paper
+Command: gnode reproduce run fixed-3bit --scale paper
 Cost at paper scale: 45 networks of 200 epochs at batch size 100, about 5 minutes on one H200; smoke: about a minute.
 
 Published: N = 6: mGRU, GRU, gnODE < 0.01, RNN 0.033, nODE 0.016; N = 12 and 18: all < 0.01; solutions have 8 stable
@@ -18,7 +18,7 @@ from gnode.reproduce import flip_flop, selection
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
 
 FIT = {"rnn": 1e-2, "mgru": 1e-2, "gru": 1e-2, "node": 1e-3, "gnode": 1e-3}
-"""The learning rate of each network; decay 0.1 and batch size 100 for all."""
+"""The learning rate of each network; all have a decay of 0.1 and a batch size of 100."""
 PUBLISHED = {
     6: {"rnn": "0.033", "mgru": "< 0.01", "gru": "< 0.01", "node": "0.016", "gnode": "< 0.01"},
     12: dict.fromkeys(FIT, "< 0.01"),
@@ -49,20 +49,20 @@ def analyse(trained: Trained) -> Outcome:
         for model, sweep in by_model.items():
             numbers += flip_flop.losses(sweep, [model], PUBLISHED[size], state=size)
             if size == sizes[0]:
-                best = selection.best_of_all(sweep, model=model, state=size)
+                best = selection.best_member(sweep, model=model, state=size)
                 curves[model] = sweep.load(best).curves["validation"]
-    ended = {(m, n): selection.minima(sweep, model=m, state=n) for n in sizes for m, sweep in by_model.items()}
+    ended = {(m, n): selection.lowest_losses(sweep, model=m, state=n) for n in sizes for m, sweep in by_model.items()}
     first = {model: minima for (model, size), minima in ended.items() if size == sizes[0]}
     later = {own: minima for own, minima in ended.items() if own[1] != sizes[0]}
     rnn = by_model["rnn"]
-    run = rnn.load(selection.best_of_all(rnn, model="rnn", state=sizes[-1]))
+    run = rnn.load(selection.best_member(rnn, model="rnn", state=sizes[-1]))
     points = analysis.fixed_points(run.net, run.states, dt=run.dt, most_starts=200 if trained.is_smoke else 5000, key=0)
     exact = points.select(status="equilibrium")
     stable = exact.select(kind="stable")
     corners = {tuple(np.sign(output).astype(int)) for output in stable.outputs}
     return Outcome(
         numbers=numbers,
-        checks=[
+        claims=[
             Claim(
                 "At N = 6 mGRU, GRU and gnODE come below 0.01, RNN and nODE do not.",
                 all(np.all((minima < flip_flop.SOLVED) == (m in flip_flop.GATED)) for m, minima in first.items()),

@@ -1,10 +1,11 @@
-"""Claim: how the gnODE makes its attractor (Appendix F.7, "How are Continuous Attractors Generated in these tasks?").
+"""Claim: the residual -h + F and the gate G on the attractor (Appendix F.7, "How are Continuous Attractors Generated in
+these tasks?").
 
 Shows: on the slow states of the best two-dimensional gnODEs, the components of the gate G and the norms of G and of
 -h + F.
 
-Command: gnode reproduce gate-and-residual --scale paper
-Cost at paper scale: that of fig2's sweeps (15 minutes on one H200, none if they are there); smoke: a minute on two
+Command: gnode reproduce run gate-and-residual --scale paper
+Cost at paper scale: fig2's sweeps (15 minutes on one H200, nothing if they are trained); smoke: a minute on two
 cores.
 
 Published: |-h + F| is generally nearer to 0 than |G|; each component of the gate is about 0.1.
@@ -17,7 +18,7 @@ from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Traine
 
 TASKS = ("square", "rectangle", "annulus")
 ABOUT_A_TENTH = (0.03, 0.3)
-"""Within half a decade of 0.1."""
+"""The range that counts as about 0.1: half a decade on either side."""
 
 
 def plans(scale: str) -> list[SweepPlan]:
@@ -31,11 +32,11 @@ def analyse(trained: Trained) -> Outcome:
         runs = [sweep.load(member) for member in selection.best_by_seed(sweep, model="gnode").values()]
         gating = [slow.gating for slow in map(flip_flop.slow_set, runs) if slow is not None and slow.gating is not None]
         numbers += [
-            selection.over_seeds(f"{task}: median |G|", [one.gate_norm for one in gating]),
-            selection.over_seeds(
+            selection.mean_over_seeds(f"{task}: median |G|", [one.gate_norm for one in gating]),
+            selection.mean_over_seeds(
                 f"{task}: median |-h + F|", [one.drift_norm for one in gating], "nearer to 0 than |G|"
             ),
-            selection.over_seeds(
+            selection.mean_over_seeds(
                 f"{task}: median component of G", [np.median(g.components) for g in gating], "about 0.1"
             ),
         ]

@@ -3,8 +3,8 @@
 Shows: eigenvalues of the Jacobian at the steady state of mGRU, gnODE (L_h = 3) and LEM, drawn with sigma_w = 1.5,
 without gating (sigma_z = 0, top row) and with it (sigma_z = 5, bottom row). Nothing is trained.
 
-Command: gnode reproduce jacobian-spectra --scale paper
-Cost at paper scale: N = 1000 run for 1000 s, three draws, some minutes on a CPU; smoke: N = 100, about 20 s.
+Command: gnode reproduce run jacobian-spectra --scale paper
+Cost at paper scale: N = 1000 run for 1000 s, three draws, a few minutes on a CPU; smoke: N = 100, about 20 s.
 
 Published: pictures without numbers; gating pinches every spectrum towards 0, and without gating LEM is nearest to
 criticality.
@@ -39,14 +39,14 @@ def analyse(trained: Trained) -> Outcome:
     for model, gate in found:
         name = f"{name_of(model)}, sigma_z = {gate:g}"
         numbers.append(
-            selection.over_seeds(f"{name}: share of modes with |lambda| tau < {NEAR_ZERO:g}", pinched[model, gate])
+            selection.mean_over_seeds(f"{name}: share of modes with |lambda| tau < {NEAR_ZERO:g}", pinched[model, gate])
         )
-        numbers.append(selection.over_seeds(f"{name}: |spectral abscissa| (1/s)", off[model, gate]))
+        numbers.append(selection.mean_over_seeds(f"{name}: |spectral abscissa| (1/s)", off[model, gate]))
     gains = {name_of(m): [float(np.mean(pinched[m, gate])) for gate in GATES] for m in MODELS}
     distance = {name_of(m): float(np.mean(off[m, 0.0])) for m in MODELS}
     return Outcome(
         numbers=numbers,
-        checks=[
+        claims=[
             Claim(
                 "Gating pinches the spectrum of each network: more modes near 0.",
                 all(before < after for before, after in gains.values()),

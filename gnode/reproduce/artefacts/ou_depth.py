@@ -3,7 +3,7 @@
 Shows: training MSE by N with one and with two hidden layers of 1000 units, of (A-D) nODE and (E-H) gnODE at tau = 1,
 3, 10 and 100 s.
 
-Command: gnode reproduce ou-depth --scale paper
+Command: gnode reproduce run ou-depth --scale paper
 Cost at paper scale: one of fig3's sweeps and one with two hidden layers, two hours on one H200; reduced (H = 316): 8
 minutes; smoke: 40 s on two cores.
 
@@ -37,7 +37,10 @@ def analyse(trained: Trained) -> Outcome:
 
 
 def deeper(found: Expressivity, model: str, taus: list[float]) -> Claim:
-    """Whether a second layer lowers the error by more than both deviations together at no more than half of the points."""
+    """Decides whether a second layer improves the error significantly at no more than half of the points.
+
+    An improvement is significant if it exceeds the sum of both standard deviations.
+    """
     better, total = 0, 0
     for tau in taus:
         one, two = (found.curve("state", model=model, layers=n, tau=tau) for n in (1, 2))

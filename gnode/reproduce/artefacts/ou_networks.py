@@ -3,8 +3,8 @@
 Shows: training MSE by tau of all networks with (A) N = 10, (B) N = 32 and (C) N = 100; nODE and gnODE with one
 hidden layer of 1000 units.
 
-Command: gnode reproduce ou-networks --scale paper
-Cost at paper scale: two of fig3's sweeps, 40 to 60 minutes on one H200 (none if fig3 was made before); reduced: 6
+Command: gnode reproduce run ou-networks --scale paper
+Cost at paper scale: two of fig3's sweeps, 40 to 60 minutes on one H200 (nothing if fig3 was made before); reduced: 6
 minutes; smoke: 40 s on two cores.
 
 Published: curves without numbers; gnODEs are consistently more expressive than GRUs at every tau and N.
@@ -25,7 +25,7 @@ def analyse(trained: Trained) -> Outcome:
     found = noise.measured(trained)
     shown = list(zip(PANELS, noise.STATES[trained.scale]))
     figures = {panel: pictures.by_model(found, "tau", f"N = {state}", state=state) for panel, state in shown}
-    checks = [
+    claims = [
         noise.beats(
             f"The gnODE is more expressive than the GRU at every tau, N = {state}.",
             found.select(state=state),
@@ -35,7 +35,7 @@ def analyse(trained: Trained) -> Outcome:
         for state in noise.STATES[trained.scale]
     ]
     numbers = [noise.number(p) for p in found.select(model=["gru", "gnode"]).points]
-    return Outcome(numbers, checks, figures, {"points": found.rows()})
+    return Outcome(numbers, claims, figures, {"points": found.rows()})
 
 
 ARTEFACT = Artefact(

@@ -3,8 +3,8 @@
 Shows: training MSE by N, a line per tau, of (A) RNN, (B) mGRU, (C) GRU and (D) nODE with one hidden layer of 316
 units.
 
-Command: gnode reproduce ou-tau --scale paper
-Cost at paper scale: two of fig3's sweeps, 30 to 40 minutes on one H200 (none if fig3 was made before); reduced: 6
+Command: gnode reproduce run ou-tau --scale paper
+Cost at paper scale: two of fig3's sweeps, 30 to 40 minutes on one H200 (nothing if fig3 was made before); reduced: 6
 minutes; smoke: 40 s on two cores.
 
 Published: curves without numbers; for all networks errors are generally lower the nearer tau is to tau_OU = 1 s.
@@ -29,13 +29,13 @@ def analyse(trained: Trained) -> Outcome:
         curves = {tau: found.curve("state", model=model, tau=tau) for tau in found.values("tau")}
         figures[panel] = pictures.error_curves(curves, "state", r"$\tau$ = {:g} s", cell_label(model))
     claim = "The error of {} grows with |log(tau / tau_OU)| at N = {}."
-    checks = [
+    claims = [
         noise.grows_with_tau(claim.format(cell_label(model), state), found, [model], state=state)
         for model in PANELS
         for state in found.values("state")
     ]
     numbers = [noise.number(p) for p in found.select(state=noise.STATES[trained.scale][-1]).points if p.model in PANELS]
-    return Outcome(numbers, checks, figures, {"points": found.rows()})
+    return Outcome(numbers, claims, figures, {"points": found.rows()})
 
 
 ARTEFACT = Artefact(

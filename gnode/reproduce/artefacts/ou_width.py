@@ -3,7 +3,7 @@
 Shows: training MSE by N, a line per H and one for the RNN: nODE with one and two hidden layers at (A, B) tau = 1 s
 and (C, D) tau = 30 s; (E) gnODE with two hidden layers at tau = 1 s.
 
-Command: gnode reproduce ou-width --scale paper
+Command: gnode reproduce run ou-width --scale paper
 Cost at paper scale: fig3's sweeps and as many with two hidden layers, three to four hours on one H200; reduced: 25
 minutes; smoke: about two minutes on two cores.
 
@@ -28,7 +28,7 @@ def plans(scale: str) -> list[SweepPlan]:
 
 def analyse(trained: Trained) -> Outcome:
     found = noise.measured(trained)
-    checks, figures = [], {}
+    claims, figures = [], {}
     for panel, (model, layers, tau) in PANELS.items():
         curves = {
             f"H = {hidden}": found.curve("state", model=model, layers=layers, tau=tau, hidden=hidden)
@@ -38,19 +38,19 @@ def analyse(trained: Trained) -> Outcome:
         name = f"{cell_label(model)}, {layers} hidden, tau = {tau:g} s"
         figures[panel] = pictures.error_curves(curves, "state", title=name)
         claim = f"The most hidden units are more expressive than the fewest ({name})."
-        checks.append(noise.wider_is_better(claim, found, [model], layers=layers, tau=tau))
+        claims.append(noise.wider_is_better(claim, found, [model], layers=layers, tau=tau))
     sizes, wide = noise.STATES[trained.scale], noise.widest(trained.scale)
-    checks += [
+    claims += [
         against_rnn(found, f"At tau = 1 s and N = {sizes[0]} the nODE beats the RNN.", [sizes[0]], 1.0, wide, True),
         against_rnn(found, f"At tau = 1 s and N = {sizes[-1]} the RNN beats the nODE.", [sizes[-1]], 1.0, wide, False),
         against_rnn(found, "At tau = 30 s a wide nODE beats the RNN at every N.", sizes, 30.0, wide, True),
     ]
     numbers = [noise.number(point) for point in found.select(hidden=wide, tau=[1.0, 30.0]).points]
-    return Outcome(numbers, checks, figures, {"points": found.rows()})
+    return Outcome(numbers, claims, figures, {"points": found.rows()})
 
 
 def against_rnn(found: Expressivity, claim: str, sizes: list[int], tau: float, hidden: int, node_wins: bool) -> Claim:
-    """Whether the nODE (one hidden layer) or the RNN has the lower error at each of the sizes."""
+    """Decides whether the nODE (if `node_wins`) or the RNN has the lower error at each N of `sizes`; one hidden layer."""
     errors = {}
     for state in sizes:
         pair = [

@@ -3,9 +3,9 @@
 Shows: variance explained by principal components of the best networks (A) without and (C) with l2 regularisation on
 the variable-amplitude 3-bit task; (B) validation MSE of the 108 settings (27 x 4 coefficients) with it.
 
-Command: gnode reproduce pca-l2 --scale paper
+Command: gnode reproduce run pca-l2 --scale paper
 Cost at paper scale: fig1's second sweep and 1620 more networks of 600 epochs, about three hours on one H200
-(--seeds 1: one hour; --only variable-n100: panel A, of networks that fig1 trains); reduced (2 settings, one
+(--seeds 1: one hour; --only variable-n100: panel A alone, from networks that fig1 trains); reduced (2 settings, one
 seed): an hour on two cores; smoke: about a minute and a half.
 
 Published: without regularisation more than 10 components for 0.9 of the variance, for every network that solves the
@@ -24,7 +24,7 @@ from gnode.sweeps import Sweep
 
 COEFFICIENTS = [1e-5, 1e-4, 1e-3, 1e-2]
 SUCCESS, SUCCESS_L2 = 0.016, 0.02
-"""Below which validation MSE the paper counts a network as trained, without and with regularisation."""
+"""The validation MSE below which the paper counts a network as trained, without and with regularisation."""
 SHARE = 0.9
 CLAIMS_L2 = (
     "With l2 the RNN stays above 0.04.",
@@ -41,21 +41,21 @@ def plans(scale: str) -> list[SweepPlan]:
 
 
 def components(sweep: Sweep) -> tuple[dict[str, analysis.PCA], dict[str, float]]:
-    """Principal components of each model's best network, and its validation loss."""
-    runs = {model: sweep.load(selection.best_of_all(sweep, model=model)) for model in flip_flop.MODELS}
+    """Returns the principal components of each model's best network, and its validation loss."""
+    runs = {model: sweep.load(selection.best_member(sweep, model=model)) for model in flip_flop.MODELS}
     return {m: analysis.pca(run.states) for m, run in runs.items()}, {m: run.best_loss for m, run in runs.items()}
 
 
 def more_than(count: int, found: dict[str, analysis.PCA], loss: dict[str, float], bound: float) -> Verdict:
-    """Whether all networks with a loss below `bound` need more than `count` components, and how many they need."""
+    """Decides whether all networks with a loss below `bound` need more than `count` components, and returns the numbers."""
     needed = {flip_flop.name_of(m): found[m].needed(SHARE) for m in found if loss[m] < bound}
     return all(value > count for value in needed.values()) if needed else None, dict(needed)
 
 
 def analyse(trained: Trained) -> Outcome:
     plain, regular = (trained.sweeps.get(name) for name in ("variable-n100", "variable-n100-l2"))
-    outcome, open_question = Outcome(), (None, {})
-    solved, verdicts = open_question, [open_question] * len(CLAIMS_L2)
+    outcome, undecided = Outcome(), (None, {})
+    solved, verdicts = undecided, [undecided] * len(CLAIMS_L2)
     if plain is not None:
         found, loss = components(plain)
         outcome.numbers.extend(needed(found, "", "> 10 if solved"))
@@ -69,13 +69,13 @@ def analyse(trained: Trained) -> Outcome:
         outcome.figures["b"] = plots.strip(regular.rows(), threshold=SUCCESS_L2)
         outcome.figures["c"] = pictured(found)
         verdicts = verdicts_l2(found, loss)
-    outcome.checks.append(Claim("Networks that solve the task need more than 10 components.", *solved))
-    outcome.checks.extend(Claim(claim, *verdict) for claim, verdict in zip(CLAIMS_L2, verdicts))
+    outcome.claims.append(Claim("Networks that solve the task need more than 10 components.", *solved))
+    outcome.claims.extend(Claim(claim, *verdict) for claim, verdict in zip(CLAIMS_L2, verdicts))
     return outcome
 
 
 def verdicts_l2(found: dict[str, analysis.PCA], loss: dict[str, float]) -> list[Verdict]:
-    """Of `CLAIMS_L2`."""
+    """Decides each of `CLAIMS_L2`."""
     lowest = {flip_flop.name_of(model): value for model, value in loss.items()}
     return [
         (lowest["RNN"] > 0.04, {"RNN": lowest["RNN"]}),

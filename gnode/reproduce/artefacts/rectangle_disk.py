@@ -2,8 +2,8 @@
 
 Shows: a validation trial of the best gnODE with N = 2 on (A) the rectangle and (B) the disk (annulus) task.
 
-Command: gnode reproduce rectangle-disk --scale paper
-Cost at paper scale: 2 x 81 networks of 200 epochs, about 6 minutes on one H200 (none if fig2 was made before);
+Command: gnode reproduce run rectangle-disk --scale paper
+Cost at paper scale: 2 x 81 networks of 200 epochs, about 6 minutes on one H200 (nothing if fig2 was made before);
 smoke: 20 s.
 
 Published: minimum validation MSE 0.0137 (rectangle) and 1.910e-4 (disk).
@@ -21,12 +21,14 @@ def analyse(trained: Trained) -> Outcome:
     for task, (panel, published) in TASKS.items():
         sweep = trained[f"two-bit-{task}"]
         numbers.append(
-            selection.over_seeds(
-                f"gnODE, N = 2, {task}: minimum validation MSE", selection.minima(sweep, model="gnode"), published
+            selection.mean_over_seeds(
+                f"gnODE, N = 2, {task}: minimum validation MSE",
+                selection.lowest_losses(sweep, model="gnode"),
+                published,
             )
         )
         means[task] = numbers[-1].ours
-        figures[panel] = plots.validation_trial(sweep.load(selection.best_of_all(sweep, model="gnode")))
+        figures[panel] = plots.validation_trial(sweep.load(selection.best_member(sweep, model="gnode")))
     claim = "The rectangle's error is larger than the disk's."
     return Outcome(numbers, [Claim(claim, means["rectangle"] > means["annulus"], means)], figures)
 

@@ -2,8 +2,8 @@
 
 Shows: (A) a validation trial of the best gnODE; (B) the minimum validation MSE of 27 settings for each network.
 
-Command: gnode reproduce square --scale paper
-Cost at paper scale: 405 networks of 200 epochs, about 12 minutes on one H200 (none if fig2 was made before); smoke:
+Command: gnode reproduce run square --scale paper
+Cost at paper scale: 405 networks of 200 epochs, about 12 minutes on one H200 (nothing if fig2 was made before); smoke:
 about 30 s.
 
 Published: gnODE 0.008; RNN, mGRU and GRU > 0.05; nODE > 0.02.
@@ -18,11 +18,11 @@ PUBLISHED = {"rnn": "> 0.05", "mgru": "> 0.05", "gru": "> 0.05", "node": "> 0.02
 
 def analyse(trained: Trained) -> Outcome:
     sweep = trained["two-bit-square"]
-    run = sweep.load(selection.best_of_all(sweep, model="gnode"))
+    run = sweep.load(selection.best_member(sweep, model="gnode"))
     not_below = {model: False for model in flip_flop.MODELS if model not in ("node", "gnode")}
     return Outcome(
         numbers=flip_flop.losses(sweep, flip_flop.MODELS, PUBLISHED),
-        checks=[
+        claims=[
             flip_flop.below("RNN, mGRU and GRU with N = 2 stay above 0.05.", sweep, not_below, bound=0.05),
             flip_flop.below("nODE with N = 2 stays above 0.02.", sweep, {"node": False}, bound=0.02),
             flip_flop.below("The gnODE with N = 2 comes below 0.01.", sweep, {"gnode": True}),

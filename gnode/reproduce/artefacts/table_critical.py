@@ -2,11 +2,11 @@
 
 Shows: test accuracy on CharacterTrajectories (30, 50 and 70% dropped, N = 32) and test MSE on Walker2D (the N with
 the lowest validation loss) of gnODEs initialised critically (C, tanh after the last layer) or not (NC, Glorot
-normal, linear last layer). At paper scale settings are tried in shorter runs, and H is 316, which the paper searched
-too.
+normal, linear last layer). At paper scale settings are tried in shorter runs, and H is fixed at 316, where the
+paper searches H.
 
-Command: gnode reproduce table-critical --scale paper
-Cost at paper scale: sweeps of table1 and table-characters, hours on one H200; reduced: about 40 minutes (none if
+Command: gnode reproduce run table-critical --scale paper
+Cost at paper scale: sweeps of table1 and table-characters, hours on one H200; reduced: about 40 minutes (nothing if
 those were made before); smoke: two minutes on two cores.
 
 Published: NC 0.984, 0.981, 0.986, Walker2D 0.552; C 0.987, 0.987, 0.986, Walker2D 0.588.
@@ -40,7 +40,7 @@ def analyse(trained: Trained) -> Outcome:
             text = f"gnODE, {label}, {dropped:.0%} dropped: test accuracy"
             numbers.append(real_data.number(text, values, PUBLISHED[way][DROPPED.index(dropped)]))
             letters[label, dropped] = float(values.mean())
-        sweeps = trained.some(*(f"walker2d-n{size}" + (f"-{way}" if way else "") for size in SIZES))
+        sweeps = trained.available(*(f"walker2d-n{size}" + (f"-{way}" if way else "") for size in SIZES))
         best = selection.best_setting(sweeps, model="gnode")
         if best is not None:
             values = np.array([entry["loss"] for entry in best["scores"]])

@@ -1,10 +1,10 @@
-"""Table 3: telling spoken words with and without critical initialisation (tables-crit).
+"""Table 3: classifying spoken words with and without critical initialisation (tables-crit).
 
 Shows: test accuracy on Speech Commands (version 1 here, 2 in the paper) of nODE and gnODE with N = 100 at tau =
 0.006 s, initialised critically (tanh after the last layer) or by Glorot normal (linear last layer).
 
-Command: gnode reproduce table-critical-speech --scale paper
-Cost at paper scale: part of table1's speech half, some hours on one H200; reduced: about 10 minutes; smoke: a
+Command: gnode reproduce run table-critical-speech --scale paper
+Cost at paper scale: part of table1's speech half, a few hours on one H200; reduced: about 10 minutes; smoke: a
 minute.
 
 Published: nODE 0.140 critical, 0.110 not; gnODE 0.815 critical, 0.795 not.
@@ -25,7 +25,7 @@ def plans(scale: str) -> list[SweepPlan]:
 
 
 def analyse(trained: Trained) -> Outcome:
-    numbers, checks = [], []
+    numbers, claims = [], []
     for model, published in PUBLISHED.items():
         means = {}
         for way, theirs in published.items():
@@ -34,8 +34,8 @@ def analyse(trained: Trained) -> Outcome:
             numbers.append(real_data.number(f"{real_data.model_name(model)}, {label}: test accuracy", values, theirs))
             means[label] = float(values.mean())
         claim = f"Critical initialisation improves the {real_data.model_name(model)}."
-        checks.append(Claim(claim, means["critical"] > means["not critical"], means))
-    return Outcome(numbers, checks)
+        claims.append(Claim(claim, means["critical"] > means["not critical"], means))
+    return Outcome(numbers, claims)
 
 
 ARTEFACT = Artefact(

@@ -3,9 +3,9 @@
 Shows: for each network's best of 27 settings the median and the quartiles of the spectral abscissa over the fixed
 points found.
 
-Command: gnode reproduce table-fixed-points --scale paper
-Cost at paper scale: two sweeps of fig1 (50 minutes on one H200, none if they are there) and some minutes for the
-fixed points; smoke: about a minute on two cores.
+Command: gnode reproduce run table-fixed-points --scale paper
+Cost at paper scale: two sweeps of fig1 (50 minutes on one H200, nothing if they are trained) and a few minutes for
+the fixed points; smoke: about a minute on two cores.
 
 Published, median [quartiles], N = 100: RNN 2.587 [-1.969, 6.360], mGRU -0.472 [-0.473, -0.470], GRU -0.033 [-0.474,
 0.070], nODE 4.988 [-1.627, 9.453], gnODE 0.842 [-0.461, 1.698]; N = 6: RNN 2.750 [-0.768, 4.703], mGRU 0.004 [0.002,
@@ -35,7 +35,7 @@ WHICH = ("median", "lower quartile", "upper quartile")
 
 
 def analyse(trained: Trained) -> Outcome:
-    numbers, checks, details = [], [], {}
+    numbers, claims, details = [], [], {}
     for size, published in PUBLISHED.items():
         sweep = trained[f"variable-n{size}"]
         found = flip_flop.abscissas(sweep, trained)
@@ -46,8 +46,8 @@ def analyse(trained: Trained) -> Outcome:
                 numbers.append(Number(name, ours, f"{theirs:.3f}"))
         details[f"points, N = {size}"] = {model: len(one) for model, one in found.items()}
         claim = f"At N = {size} the gated networks' median abscissas are nearer to 0 than the others'."
-        checks.append(flip_flop.nearer_to_zero(claim, found))
-    return Outcome(numbers, checks, details=details)
+        claims.append(flip_flop.nearer_to_zero(claim, found))
+    return Outcome(numbers, claims, details=details)
 
 
 ARTEFACT = Artefact(

@@ -1,11 +1,11 @@
-"""Table 2: telling spoken words at other model time constants (tables-tau).
+"""Table 2: classifying spoken words at other model time constants (tables-tau).
 
 Shows: test accuracy on Speech Commands (version 1 here, 2 in the paper) at tau = 0.062 and 0.621 s, which are 10 and
 100 bins, with 0.006 s (1 bin) beside them; N = 100.
 
-Command: gnode reproduce table-tau --scale paper
-Cost at paper scale: those of table1 with N = 100, 90 more tries of 40 epochs and 50 networks of 300, some hours on one
-H200; reduced (3 settings, 40 epochs): about 15 minutes; smoke: a minute on two cores.
+Command: gnode reproduce run table-tau --scale paper
+Cost at paper scale: table1's networks with N = 100, 90 more trial runs of 40 epochs and 50 networks of 300, a few
+hours on one H200; reduced (3 settings, 40 epochs): about 15 minutes; smoke: a minute on two cores.
 
 Published: tau = 0.006 s (Table 1): mGRU 0.809, GRU 0.819, LEM 0.794, nODE 0.140, gnODE 0.823; tau = 0.062 s: mGRU
 0.796, GRU 0.809, LEM 0.785, nODE 0.246, gnODE 0.790; tau = 0.621 s: mGRU 0.733, GRU 0.743, LEM 0.713, nODE 0.725,
@@ -32,7 +32,7 @@ PUBLISHED: dict[str, dict[int, tuple[float, float]]] = {
 
 
 def published(model: str, bins: int) -> tuple[float, float]:
-    """Accuracy at a time constant of so many bins; at 1 it is in Table 1."""
+    """Returns the published accuracy at a time constant of `bins` bins; that at 1 bin is in Table 1."""
     return SPEECH[model][SIZES.index(100)] if bins == 1 else PUBLISHED[model][bins]
 
 
