@@ -17,7 +17,7 @@ from gnode.bench import RIVALS, SHAPES, compare
 from gnode.bench._rivals import Outputs
 from gnode.bench._shapes import Data
 from gnode.train import Settings, _parameters, program
-from gnode.train.loss import Batch
+from gnode.train.batch import Batch
 
 SHAPE = SHAPES["flip-flop N=6 B=10"]
 PARAMS, FROZEN = _parameters.split(SHAPE.network())

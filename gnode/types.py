@@ -125,4 +125,5 @@ def values_repr(values: Any) -> str:
         return type(values).__name__
     if values.size == 1:
         return f"{values.item():g}"
-    return f"{np.min(values):g} to {np.max(values):g} ({values.size} values)"
+    least, largest = f"{np.min(values):g}", f"{np.max(values):g}"
+    return f"{least if least == largest else f'{least} to {largest}'} ({values.size} values)"

@@ -1,4 +1,4 @@
-"""Cells of the gated family of random shapes, and the plain loop that fast paths are compared with."""
+"""Random cells of the gated family, and the plain loop with which faster implementations are compared."""
 
 import equinox as eqx
 import jax
@@ -10,7 +10,7 @@ from gnode._activation_functions import SLOPES
 
 
 def plain_loop(cell, xs, h0, dt):
-    """The reference: nothing but the cell's right-hand side in a scan, differentiated by JAX."""
+    """The reference: the cell's vector field in a `lax.scan`, differentiated by JAX."""
     field = jax.vmap(cell.vector_field)
 
     def step(h, bin):
@@ -45,8 +45,19 @@ def random_case(seed, dtype=float):
     return cell, *(jnp.asarray(part, dtype) for part in (xs, h0, dt))
 
 
+def states_and_gradients(run, case):
+    """The states and the gradient of a loss of them, computed by one compiled program."""
+
+    def loss(case):
+        states = run(*case)
+        return jnp.sum(jnp.sin(states + jnp.arange(case[2].shape[-1]))), states
+
+    gradient, states = eqx.filter_jit(eqx.filter_grad(loss, has_aux=True))(case)
+    return states, gradient
+
+
 def gradients(run, case):
-    return eqx.filter_grad(lambda case: jnp.sum(jnp.sin(run(*case) + jnp.arange(case[2].shape[-1]))))(case)
+    return states_and_gradients(run, case)[1]
 
 
 def assert_close(ours, theirs, tolerance):
@@ -58,7 +69,7 @@ def assert_close(ours, theirs, tolerance):
 
 
 def kernels_for_a_gpu(euler, cell, xs, h0, dt, *options):
-    """How many kernels the gradient through `euler` becomes in code for a GPU: what a machine without one can check."""
+    """Counts the kernels of the gradient through `euler` in code that is lowered for a GPU, which needs no GPU."""
     values, structure = eqx.partition(cell, eqx.is_inexact_array)
 
     def loss(values, xs, h0, dt):

@@ -7,9 +7,8 @@ validation loss is the baseline.
 import shlex
 from typing import Any
 
-from pages import RESULTS, read_result, table
-
 from gnode.baselines import DEFAULTS
+from pages import RESULTS, read_result, table
 
 PATH = "docs/results/baselines.md"
 CDE, LAST_VALUE = "ncde-characters", "last-value-walker2d"

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+
 from pages import read_result, table
 
 PATH = "docs/results/kernel.md"

@@ -125,9 +125,7 @@ def output_plane(net: AbstractNetwork, first: int = 0, second: int = 1, origin: 
         )
     reader = C[0][[first, second]]
     if np.linalg.matrix_rank(reader) < 2:
-        raise errors.ArgumentError(
-            "net has two outputs that are multiples of each other, so they span no plane: use another plane."
-        )
+        raise errors.ArgumentError("net has two outputs that are multiples of each other, so they span no plane.")
     offset = in_chunks(outputs_of, of, centre[None])[0][[first, second]]
     return Plane(centre, np.linalg.pinv(reader).T, reader, offset, (f"output {first + 1}", f"output {second + 1}"))
 

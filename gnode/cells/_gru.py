@@ -91,7 +91,7 @@ def blocks(rule: Initialiser, key: Key, count: int, shape: tuple[int, int]) -> F
     """Draws `count` matrices of one shape, each with the fan-in and fan-out of that shape, and stacks their rows."""
     if rule.critical != "no":
         raise errors.ArgumentError(
-            "init is critical, but that scale is known only for F of the gated family (gnODE, nODE, mGRU, RNN); for GRU, "
+            "init is critical, but that scale is known for F of the gated family only (gnODE, nODE, mGRU, RNN); for GRU, "
             "LSTM and LEM choose another rule, such as init='glorot_normal'."
         )
     return jnp.concatenate([rule.weight(part, shape) for part in jax.random.split(key, count)])

@@ -51,7 +51,7 @@ class LearnedTimescale(Timescale, NotDecayed):
     It is exempt from weight decay, which would pull tau towards one second.
 
     >>> LearnedTimescale(jnp.zeros(3))
-    LearnedTimescale(tau=1 to 1 (3 values), trained)
+    LearnedTimescale(tau=1 (3 values), trained)
     """
 
     log_tau: Float[Array, "..."]

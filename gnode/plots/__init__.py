@@ -1,4 +1,4 @@
-"""Results in, matplotlib figures out. The only room that draws."""
+"""Matplotlib figures of data sets, training, sweeps, theory and analyses."""
 
 from gnode._lazy import public_names
 

@@ -1,4 +1,4 @@
-"""Pictures of a data set: some of its trials with their gaps, and how many trials each class has."""
+"""Figures of a data set: example trials with their missing values, and the number of trials per class."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ from gnode import errors
 from gnode.plots._style import add_legend, colour, new_figure
 
 SHOWN_CHANNELS = 4
-"""More lines than that in one panel cannot be told apart."""
+"""The largest number of channels in a panel; more lines cannot be distinguished."""
 
 
 def example_series(
@@ -20,15 +20,28 @@ def example_series(
     dt: float = 1.0,
     titles: Sequence[str] = (),
 ) -> Figure:
-    """A panel per trial: observed values as dots, what the network is given as lines, bins without any value in grey.
+    """Draws a panel per trial: observed values as dots, the network's input as lines, bins without any value in grey.
 
-    **Arguments:** `observed` holds NaN where a value is missing; `filled` are the same trials without gaps; `dt` is the
-    length of a bin in seconds; `titles`, one per trial. The first four channels are drawn.
+    Only the first four channels are drawn.
+
+    **Arguments:**
+
+    - `observed`: the trials with NaN where a value is missing.
+    - `filled`: the same trials after filling.
+    - `dt`: the length of a bin in seconds.
+    - `titles`: a label for each trial; its number by default.
+
+    **Returns:** the figure.
+
+    >>> observed = np.array([[[1.0], [np.nan], [3.0]]])
+    >>> figure = example_series(observed, np.array([[[1.0], [1.0], [3.0]]]), dt=0.1, titles=["left"])
+    >>> figure.axes[0].get_ylabel()
+    'left'
     """
     observed, filled = np.asarray(observed), np.asarray(filled)
     if observed.shape != filled.shape or observed.ndim != 3:
         raise errors.ArgumentError(
-            f"observed and filled have shapes {observed.shape} and {filled.shape}, but must be equal: "
+            f"observed and filled have shapes {observed.shape} and {filled.shape}, but both must be "
             f"(trials, bins, channels)."
         )
     trials, bins, channels = observed.shape
@@ -40,7 +53,7 @@ def example_series(
         for channel in range(min(channels, SHOWN_CHANNELS)):
             axis.plot(time, filled[trial, :, channel], color=colour(channel), lw=0.9)
             axis.plot(time, observed[trial, :, channel], ".", color=colour(channel), ms=2.5)
-        axis.set_ylabel(titles[trial] if trial < len(titles) else f"Trial {trial + 1}")
+        axis.set_ylabel(titles[trial] if trial < len(titles) else f"Trial {trial + 1}", parse_math=False)
         axis.margins(x=0.01)
     axes[-1].set_xlabel("Time (s)")
     handles = [
@@ -48,24 +61,36 @@ def example_series(
         Line2D([], [], color="0.3", ls="", marker=".", ms=4, label="observed"),
         Line2D([], [], color="0.9", lw=5, label="missing"),
     ]
-    shown = [
+    channel_handles = [
         Line2D([], [], color=colour(channel), lw=2, label=f"channel {channel + 1}")
         for channel in range(min(channels, SHOWN_CHANNELS))
     ]
-    add_legend(figure, handles + shown, columns=4)
+    add_legend(figure, handles + channel_handles, columns=4)
     return figure
 
 
 def class_counts(counts: Mapping[str, Sequence[int]], parts: Sequence[str]) -> Figure:
-    """Stacked bars: how many trials of each class are in each part."""
+    """Draws stacked bars with the number of trials of each class in each part of the data.
+
+    **Arguments:**
+
+    - `counts`: the numbers of trials by class name, one number per part.
+    - `parts`: the names of the parts, such as "training" and "test".
+
+    **Returns:** the figure.
+
+    >>> len(class_counts({"left": [5, 2], "right": [4, 3]}, ["training", "test"]).axes[0].patches)
+    4
+    """
     if not counts:
         raise errors.ArgumentError("counts is empty: there is nothing to draw.")
     figure, (axis,) = new_figure(1.2 + 0.3 * max(len(counts), 8), 2.6)
     below = np.zeros(len(counts))
     for index, part in enumerate(parts):
         heights = np.array([values[index] for values in counts.values()])
-        axis.bar(list(counts), heights, bottom=below, color=colour(index), width=0.75, label=part)
+        axis.bar(range(len(counts)), heights, bottom=below, color=colour(index), width=0.75, label=part)
         below = below + heights
+    axis.set_xticks(range(len(counts)), list(counts), parse_math=False)
     axis.set_ylabel("Trials")
-    add_legend(figure)
+    add_legend(figure, plain_text=True)
     return figure

@@ -1,4 +1,4 @@
-"""Pictures of how good a network is on unseen trials."""
+"""Figures of a network's performance on held-out trials."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,19 +12,27 @@ from gnode.cells.registry import cell_colour, cell_label
 from gnode.plots._style import add_legend, colour, new_figure
 
 MOST_NAMED = 30
-"""Classes beyond this number get no names on the axes."""
+"""The largest number of classes whose names and counts are written."""
 
 
 def confusion_matrix(confusion: ArrayLike, names: Sequence[str] | None = None) -> Figure:
-    """Which class is taken for which: rows are the true classes, columns the guesses, colour the share of the row.
+    """Draws a confusion matrix: rows are the true classes, columns the predictions, colours the share of the row.
 
-    **Arguments:** `confusion`, classes x classes, counts; `names` of the classes, their numbers by default.
+    **Arguments:**
+
+    - `confusion`: the counts, classes x classes.
+    - `names`: the names of the classes; their numbers by default.
+
+    **Returns:** the figure.
+
+    >>> confusion_matrix([[9, 1], [0, 10]], ["yes", "no"]).axes[0].get_title()
+    '95.0% of 20 right'
     """
     counts = np.asarray(confusion)
     if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
         raise errors.ArgumentError(f"confusion has shape {counts.shape}, but must be (classes, classes).")
     classes = len(counts)
-    names = [str(number) for number in range(classes)] if names is None else list(names)
+    names = [str(number) for number in range(classes)] if names is None else [str(name) for name in names]
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     size = 2.2 + 0.22 * min(classes, MOST_NAMED)
     figure, (axis,) = new_figure(size + 0.6, size)
@@ -33,8 +41,8 @@ def confusion_matrix(confusion: ArrayLike, names: Sequence[str] | None = None) -
         tone = "white" if share[row, column] > 0.5 else "0.25"
         axis.text(column, row, str(counts[row, column]), ha="center", va="center", fontsize=5.5, color=tone)
     if classes <= MOST_NAMED:
-        axis.set_xticks(range(classes), names, rotation=90 if max(map(len, names)) > 2 else 0)
-        axis.set_yticks(range(classes), names)
+        axis.set_xticks(range(classes), names, rotation=90 if max(map(len, names)) > 2 else 0, parse_math=False)
+        axis.set_yticks(range(classes), names, parse_math=False)
     accuracy = np.trace(counts) / max(counts.sum(), 1)
     axis.set_xlabel("Taken for")
     axis.set_ylabel("Class")
@@ -46,7 +54,18 @@ def confusion_matrix(confusion: ArrayLike, names: Sequence[str] | None = None) -
 def horizon_errors(
     network: Mapping[str, Float[np.ndarray, " horizon"]], last_value: Float[np.ndarray, " horizon"]
 ) -> Figure:
-    """Mean squared error against how many bins ahead, one line per network, with the last value carried forward."""
+    """Draws the mean squared error of forecasts by the number of bins ahead, with the persistence baseline.
+
+    **Arguments:**
+
+    - `network`: the errors by name of the network, one line each.
+    - `last_value`: the errors of the last value carried forward.
+
+    **Returns:** the figure.
+
+    >>> len(horizon_errors({"gnode": np.ones(5)}, 2 * np.ones(5)).axes[0].lines)
+    2
+    """
     figure, (axis,) = new_figure(4.4, 3.0)
     for index, (name, values) in enumerate(network.items()):
         line = cell_colour(name, colour(index))
@@ -56,5 +75,5 @@ def horizon_errors(
     axis.set_yscale("log")
     axis.set_xlabel("Bins ahead")
     axis.set_ylabel("Mean squared error")
-    add_legend(figure, where="right upper", columns=1)
+    add_legend(figure, where="right upper", columns=1, plain_text=True)
     return figure

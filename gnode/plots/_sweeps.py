@@ -1,4 +1,4 @@
-"""Pictures of a sweep: every member's minimum validation loss by model, and the curves of the best."""
+"""Figures of a sweep: the minimum validation loss of every member, and the learning curves of the best."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,20 +14,31 @@ from gnode.plots._style import add_legend, colour, new_figure
 from gnode.plots._training import loss_curves
 
 JITTER = 0.22
-"""Half the width of a strip, in units of the distance between two."""
+"""Half the width of a strip, in units of the distance between two strips."""
 
 
 def strip(rows: Sequence[Mapping[str, Any]], by: str = "model", threshold: float | None = None) -> Figure:
-    """Each member a circle at its minimum validation loss, a strip per value of `by`, the best with a black edge.
+    """Draws each member of a sweep as a circle at its minimum validation loss, one strip per value of `by`.
 
-    **Arguments:** `rows` as `Sweep.rows()` gives them; `threshold`, a dashed line to compare with. Members without a
-    finite loss are counted above their strip rather than drawn.
+    The best member of a strip has a black edge. Members without a finite loss are not drawn but counted in the label.
+
+    **Arguments:**
+
+    - `rows`: the members, as returned by `Sweep.rows()`.
+    - `by`: the column that defines the strips.
+    - `threshold`: a loss to mark by a dashed line.
+
+    **Returns:** the figure.
+
+    >>> rows = [{"model": "gnode", "best_loss": 0.1}, {"model": "gru", "best_loss": 0.2}]
+    >>> [label.get_text() for label in strip(rows).axes[0].get_xticklabels()]
+    ['gnODE', 'GRU']
     """
     if not rows:
-        raise errors.ArgumentError("rows is empty: no member of the sweep has finished yet.")
+        raise errors.ArgumentError("rows is empty: no member of the sweep has finished.")
     names = list(dict.fromkeys(row[by] for row in rows))
     figure, (axis,) = new_figure(1.2 + 0.75 * len(names), 3.2)
-    rng = np.random.default_rng(0)  # the jitter only keeps circles apart
+    rng = np.random.default_rng(0)  # jitter that keeps circles apart
     lost = []
     for position, name in enumerate(names):
         losses = np.array([row["best_loss"] for row in rows if row[by] == name])
@@ -37,16 +48,10 @@ def strip(rows: Sequence[Mapping[str, Any]], by: str = "model", threshold: float
         axis.scatter(places, kept, s=26, color=_colour(name, position), alpha=0.75, linewidths=0)
         if len(kept):
             best = int(kept.argmin())
-            axis.scatter(
-                places[best],
-                kept[best],
-                s=46,
-                color=_colour(name, position),
-                edgecolors="black",
-                linewidths=1.4,
-            )
+            style = {"color": _colour(name, position), "edgecolors": "black", "linewidths": 1.4}
+            axis.scatter(places[best], kept[best], s=46, **style)
     axis.set_yscale("log")
-    axis.set_xticks(range(len(names)), [_label(name, count) for name, count in zip(names, lost)])
+    axis.set_xticks(range(len(names)), [_label(name, count) for name, count in zip(names, lost)], parse_math=False)
     axis.set_xlim(-0.6, len(names) - 0.4)
     axis.set_ylabel("Minimum validation loss")
     handles = [Line2D([], [], marker="o", ls="", mfc="0.7", mec="black", mew=1.4, label="lowest")]
@@ -58,7 +63,11 @@ def strip(rows: Sequence[Mapping[str, Any]], by: str = "model", threshold: float
 
 
 def best_curves(curves: Mapping[str, Float[np.ndarray, " epochs"]]) -> Figure:
-    """The validation loss of each model's best member against epochs, in the models' colours."""
+    """Draws the validation loss of each model's best member against epochs, in the colours of the models.
+
+    >>> best_curves({"gnode": np.array([1.0, 0.5])}).axes[0].lines[0].get_label()
+    'gnODE'
+    """
     colours = [_colour(name, position) for position, name in enumerate(curves)]
     named = {cell_label(name): values for name, values in curves.items()}
     return loss_curves(named, colours, ylabel="Validation loss")

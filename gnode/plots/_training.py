@@ -1,4 +1,4 @@
-"""Pictures of training: what a network does on a trial, and how its losses fell."""
+"""Figures of training: the network's output on a trial, and the learning curves."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from gnode.plots._style import add_legend, colour, new_figure, save
 from gnode.train import Run
 
 ALIKE = 10
-"""Channels of a trial whose ranges differ by no more than this share a scale."""
+"""The largest ratio between the ranges of channels that share a scale."""
 
 
 def example_trial(
@@ -24,24 +24,33 @@ def example_trial(
     dt: float = 1.0,
     time: ArrayLike | None = None,
 ) -> Figure:
-    """One trial, a row per channel: input in black, target as a pale band, output in colour.
+    """Draws one trial, a row per channel: the input in black, the target as a pale band, the output in colour.
 
-    Channels of about the same size share one scale, so that an error looks as large as it is.
+    Channels of similar size share one scale, which makes their errors comparable.
 
-    **Arguments:** `inputs`, `outputs`, `targets`: time x channels (NaN is not drawn); `dt` the length of a bin in
-    seconds, or `time` at the end of each.
+    **Arguments:**
+
+    - `inputs`, `outputs`, `targets`: time x channels; NaN is not drawn.
+    - `dt`: the length of a bin in seconds.
+    - `time`: the end of each bin in seconds; by default multiples of `dt`.
+
+    **Returns:** the figure.
+
+    >>> len(example_trial(np.zeros((5, 1)), np.ones((5, 2))).axes)
+    2
     """
     inputs, outputs = np.asarray(inputs), np.asarray(outputs)
     if inputs.ndim != 2 or outputs.ndim != 2 or len(inputs) != len(outputs):
         raise errors.ArgumentError(
-            f"inputs and outputs have shapes {inputs.shape} and {outputs.shape}, but must be (time, channels) of one trial."
+            f"inputs and outputs have shapes {inputs.shape} and {outputs.shape}, but both must be (time, channels) with as "
+            f"many bins."
         )
     rows = max(inputs.shape[1], outputs.shape[1])
     time = (np.arange(len(inputs)) + 1) * dt if time is None else np.asarray(time)
     shown = outputs if targets is None or np.all(np.isnan(targets)) else np.asarray(targets)
     sizes = np.nanmax(shown, axis=0) - np.nanmin(shown, axis=0)
-    alike = np.max(sizes) <= ALIKE * np.min(sizes)
-    figure, axes = new_figure(5.2, 0.5 + 1.15 * rows, rows, 1, sharex=True, sharey=bool(alike))
+    is_alike = np.max(sizes) <= ALIKE * np.min(sizes)
+    figure, axes = new_figure(5.2, 0.5 + 1.15 * rows, rows, 1, sharex=True, sharey=bool(is_alike))
     for channel, axis in enumerate(axes):
         if targets is not None and channel < np.shape(targets)[1]:
             axis.step(time, np.asarray(targets)[:, channel], where="mid", color="0.82", lw=4, label="target")
@@ -57,13 +66,16 @@ def example_trial(
 
 
 def validation_trial(run: Run) -> Figure:
-    """The first validation trial of a run on a regression: as long as it lasts, at its own times, where targets count."""
+    """Draws the first validation trial of a run on a regression task, without padding.
+
+    No example: it needs a trained run.
+    """
     trials = run.task.validation.take(slice(0, 1))
     outputs = run.net.run(trials.inputs, dt=trials.dt).outputs
-    real = slice(0, int(trials.lengths[0]))
+    unpadded = slice(0, int(trials.lengths[0]))
     targets = np.where(trials.mask[0][:, None] > 0, trials.targets[0], np.nan)
     time = np.cumsum(np.broadcast_to(trials.dt, trials.mask.shape)[0])
-    return example_trial(trials.inputs[0][real], outputs[0][real], targets[real], time=time[real])
+    return example_trial(trials.inputs[0][unpadded], outputs[0][unpadded], targets[unpadded], time=time[unpadded])
 
 
 def loss_curves(
@@ -71,7 +83,19 @@ def loss_curves(
     colours: Sequence[str] | None = None,
     ylabel: str = "Loss",
 ) -> Figure:
-    """Losses against epochs on a logarithmic scale, one line per entry, its name beside it in the legend."""
+    """Draws losses against epochs on a logarithmic scale, one line per entry.
+
+    **Arguments:**
+
+    - `curves`: the losses by name; the names are the labels of the legend.
+    - `colours`: the colours of the lines.
+    - `ylabel`: the label of the axis.
+
+    **Returns:** the figure.
+
+    >>> len(loss_curves({"training": np.array([1.0, 0.5])}).axes[0].lines)
+    1
+    """
     if not curves:
         raise errors.ArgumentError("curves is empty: there is nothing to draw.")
     figure, (axis,) = new_figure(4.4, 3.0)
@@ -81,14 +105,18 @@ def loss_curves(
     axis.set_yscale("log")
     axis.set_xlabel("Epoch")
     axis.set_ylabel(ylabel)
-    add_legend(figure, where="right upper", columns=1)
+    add_legend(figure, where="right upper", columns=1, plain_text=True)
     return figure
 
 
 def save_run(run: Run, folder: str | Path) -> list[Path]:
-    """Draws a run into a folder: its losses, and a validation trial of a regression or the confusion of classes.
+    """Draws the figures of a run and writes them to a folder.
 
-    **Returns:** the files.
+    These are its losses, and a validation trial of a regression or the confusion matrix of a classification.
+
+    **Returns:** the paths of the files.
+
+    No example: it needs a trained run.
     """
     folder, written = Path(folder), list[Path]()
     if len(run.curves["train"]) > 0:

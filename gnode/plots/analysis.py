@@ -1,4 +1,4 @@
-"""Figures of what was found inside a network: flow fields, fixed points, eigenvalues, attractors."""
+"""Figures of the analyses of a network: flow fields, fixed points, eigenvalues, attractors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -37,27 +37,34 @@ def flow_field(
     show_slow: bool = False,
     **options: Any,
 ) -> Figure:
-    """Speed as colour, streamlines, nullclines, fixed points by class, trajectories, and what a pulse does.
+    """Draws a flow field with fixed points, trajectories and the effect of pulses.
+
+    Colour is the speed, white lines are streamlines, black lines nullclines.
+
+    If the plane is not all of phase space, the title gives the share of the flow that leaves it.
 
     **Arguments:**
 
-    - `source`: a network, or a `FlowField` of it. From a network the field is computed here, around the
-      trajectories or the fixed points; `options` are those of `gnode.analysis.flow_field`.
+    - `source`: a network, or a `FlowField`. For a network the field is computed around the trajectories or the fixed
+      points; `options` are those of `gnode.analysis.flow_field`.
     - `fixed_points`: drawn by class; slow points and closed gates only with `show_slow`.
     - `trajectories`: states (trials x time x state), drawn as thin lines.
     - `pulse`: states (pulses x time x state) during and after a pulse, drawn as arrows from first to last.
-    - `nullclines`: where one coordinate stands still.
+    - `nullclines`: whether to draw the lines on which one coordinate is at rest.
 
-    **Returns:** a matplotlib `Figure`. Off a plane that is not all of phase space, the title says how much of
-    the flow leaves it.
+    **Returns:** the figure.
+
+    >>> field = analysis.flow_field(lambda h, x: -h, state=2, limits=((-1, 1), (-1, 1)), resolution=3)
+    >>> flow_field(field).axes[0].get_xlabel()
+    'h1'
     """
     field = source if isinstance(source, FlowField) else _field_of(source, fixed_points, trajectories, options)
     figure, (axes,) = new_figure(5.6, 4.6)
     with _house_style():
         _speed(figure, axes, field)
-        axes.streamplot(field.u, field.v, *np.moveaxis(field.velocity, -1, 0), color="white", linewidth=0.5,
-        density=1.1,
-                        arrowsize=0.7)  # fmt: skip
+        u_velocity, v_velocity = np.moveaxis(field.velocity, -1, 0)
+        style = {"color": "white", "linewidth": 0.5, "density": 1.1, "arrowsize": 0.7}
+        axes.streamplot(field.u, field.v, u_velocity, v_velocity, **style)
         handles = _nullclines(axes, field) if nullclines else []
         handles += _trajectories(axes, field, trajectories) + _pulses(axes, field, pulse)
         if fixed_points is not None:
@@ -86,7 +93,7 @@ def _speed(figure: Figure, axes: Axes, field: FlowField) -> None:
     if positive.size == 0:
         image = axes.pcolormesh(field.u, field.v, field.speed, cmap="viridis", shading="gouraud")
     else:
-        # Four decades: what is slower than that is at rest for the eye.
+        # The colours span four decades; slower states are drawn like the slowest of these.
         slowest = max(float(positive.min()), float(positive.max()) * 1e-4)
         norm = LogNorm(slowest, float(positive.max()))
         shown = np.maximum(field.speed, slowest)
@@ -123,7 +130,7 @@ def _pulses(axes: Axes, field: FlowField, pulse: Any) -> list[Line2D]:
     paths = np.asarray(pulse)
     paths = paths[None] if paths.ndim == 2 else paths
     colour = COLOURS[1]
-    apart = 0.04 * (field.u[-1] - field.u[0])  # long enough for an arrow's head to have a direction
+    apart = 0.04 * (field.u[-1] - field.u[0])  # the arrow's head needs a length to have a direction
     for path in paths:
         track = field.plane.project(path)
         axes.plot(*track.T, color=colour, linewidth=1.2, zorder=4)
@@ -136,7 +143,7 @@ def _pulses(axes: Axes, field: FlowField, pulse: Any) -> list[Line2D]:
 
 
 def _points(axes: Any, coordinates: np.ndarray, points: FixedPoints, show_slow: bool) -> list[Line2D]:
-    """Marks points by class, on two or three axes; returns what the legend needs."""
+    """Draws points by class on two- or three-dimensional axes, and returns the handles of the legend."""
     handles = []
     for kind, colour in KIND_COLOURS.items():
         for status, edge in STATUS_EDGES.items():
@@ -159,7 +166,7 @@ def _points(axes: Any, coordinates: np.ndarray, points: FixedPoints, show_slow: 
 
 
 def eigenvalues(stability: Stability, *, title: str = "") -> Figure:
-    """The eigenvalues of the flow in the complex plane, and those of the map against the unit circle."""
+    """Draws the eigenvalues of the flow in the complex plane, and those of the map with the unit circle."""
     has_map = stability.map_eigenvalues is not None
     figure, axes = new_figure(7.6 if has_map else 4.0, 3.4, columns=2 if has_map else 1)
     with _house_style():
@@ -178,31 +185,14 @@ def eigenvalues(stability: Stability, *, title: str = "") -> Figure:
 
 def _cloud(axes: Axes, values: np.ndarray) -> None:
     drawn = values[:: max(1, -(-values.shape[0] // MOST_POINTS_DRAWN))]
-    axes.plot(
-        np.real(drawn).ravel(),
-        np.imag(drawn).ravel(),
-        ".",
-        color=COLOURS[0],
-        markersize=2.5,
-        alpha=0.5,
-        rasterized=True,
-    )
-    axes.plot(
-        np.real(drawn[:, 0]),
-        np.imag(drawn[:, 0]),
-        ".",
-        color=COLOURS[1],
-        markersize=4,
-        label="leading",
-        rasterized=True,
-    )
+    every, leading = drawn.ravel(), drawn[:, 0]
+    axes.plot(every.real, every.imag, ".", color=COLOURS[0], markersize=2.5, alpha=0.5, rasterized=True)
+    axes.plot(leading.real, leading.imag, ".", color=COLOURS[1], markersize=4, label="leading", rasterized=True)
     axes.legend(loc="best", markerscale=1.5)
 
 
 def abscissa_strips(stabilities: Mapping[str, Stability], colours: Mapping[str, str] | None = None) -> Figure:
-    """The spectral abscissa at every point, one strip per network, with its median as a bar (Figure 1E of the
-    paper).
-    """
+    """Draws the spectral abscissa at every point, one strip per network, with its median (Figure 1E of the paper)."""
     names = list(stabilities)
     figure, (axes,) = new_figure(max(3.2, 0.9 * len(names) + 1.2), 3.4)
     jitter = np.random.default_rng(0)
@@ -218,15 +208,13 @@ def abscissa_strips(stabilities: Mapping[str, Stability], colours: Mapping[str, 
             axes.plot(across, shown, "o", color=colour, markersize=3, alpha=0.4, markeredgewidth=0, rasterized=True)
             axes.hlines(np.median(values), place - 0.35, place + 0.35, color=DARK, linewidth=2.2, zorder=4)
         axes.axhline(0, color="0.6", linewidth=0.8, zorder=0)
-        axes.set_xticks(range(len(names)), names, rotation=30 if len(names) > 4 else 0)
+        axes.set_xticks(range(len(names)), names, rotation=30 if len(names) > 4 else 0, parse_math=False)
         axes.set(ylabel="spectral abscissa (1/s)", xlim=(-0.6, len(names) - 0.4))
     return figure
 
 
 def attractor(found: Attractor, *, channels: tuple[int, int] = (0, 1)) -> Figure:
-    """A slow set in output coordinates, coloured by its drift; its eigenvalues by rank; how long its memories
-    last.
-    """
+    """Draws a slow set in output coordinates with its drift, its eigenvalues by rank, and its forgetting curve."""
     panels = 3 if found.memory is not None else 2
     figure, axes = new_figure(3.5 * panels, 3.2, columns=panels)
     with _house_style():
@@ -280,17 +268,18 @@ def _forgetting(axes: Axes, found: Attractor) -> None:
 def explained_variance(
     pcas: Mapping[str, analysis.PCA], share: float = 0.9, colours: Mapping[str, str] | None = None
 ) -> Figure:
-    """The share of variance that the first components explain together, one curve per network, in `colours` by name."""
+    """Draws the cumulative variance explained by the first components, one curve per network, in `colours` by name."""
     figure, (axes,) = new_figure(4.2, 3.2)
     with _house_style():
-        for place, (name, found) in enumerate(pcas.items()):
-            total = np.concatenate([[0.0], np.cumsum(found.explained)])[:31]
+        for place, (name, components) in enumerate(pcas.items()):
+            total = np.concatenate([[0.0], np.cumsum(components.explained)])[:31]
             line = (colours or {}).get(name, COLOURS[place % len(COLOURS)])
-            axes.plot(range(len(total)), total, "o-", markersize=3, color=line,
-                      label=f"{name}: {found.needed(share)} for {share:.0%}")  # fmt: skip
+            label = f"{name}: {components.needed(share)} for {share:.0%}"
+            axes.plot(range(len(total)), total, "o-", markersize=3, color=line, label=label)
         axes.axhline(share, color="0.6", linewidth=0.8, linestyle="--")
         axes.set(xlabel="number of principal components", ylabel="variance explained", ylim=(0, 1.02))
-        axes.legend(loc="lower right")
+        for label in axes.legend(loc="lower right").get_texts():
+            label.set_parse_math(False)
     return figure
 
 
@@ -301,7 +290,7 @@ def principal_components(
     show_slow: bool = False,
     found: analysis.PCA | None = None,
 ) -> Figure:
-    """Trajectories and fixed points along the first three principal components (or two)."""
+    """Draws trajectories and fixed points along the first three principal components (two in two dimensions)."""
     paths = np.asarray(states)
     paths = paths[None] if paths.ndim == 2 else paths
     found = analysis.pca(paths) if found is None else found

@@ -1,4 +1,4 @@
-"""Pictures of expressivity: errors along an axis with their spread, and a fitted trajectory of noise."""
+"""Figures of expressivity: errors along an axis with their spread over seeds, and fits of noise."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,17 @@ AXIS_LABELS |= {"layers": "Hidden layers"}
 
 
 def error_curves(curves: Mapping[Any, Curve], along: str, label: str = "{}", title: str = "") -> Figure:
-    """Training errors along an axis on logarithmic scales, a line per entry, with the deviation over seeds as bars."""
+    """Draws training errors along an axis on logarithmic scales, with the standard deviation over seeds as error bars.
+
+    **Arguments:**
+
+    - `curves`: one line per entry.
+    - `along`: the axis, such as "state" or "tau".
+    - `label`: the format of the labels, which receives the key of each entry.
+    - `title`: the title of the figure.
+
+    **Returns:** the figure.
+    """
     figure, (axis,) = new_figure(4.4, 3.0)
     draw_curves(axis, curves, along, label)
     axis.set_title(title, fontsize=9)
@@ -28,13 +38,15 @@ def error_curves(curves: Mapping[Any, Curve], along: str, label: str = "{}", tit
 
 
 def draw_curves(axis: Axes, curves: Mapping[Any, Curve], along: str, label: str = "{}") -> None:
-    """The lines of `error_curves` on axes that are there already."""
+    """Draws the lines of `error_curves` on existing axes."""
     if not curves:
         raise errors.ArgumentError("curves is empty: there is nothing to draw.")
     for index, (name, curve) in enumerate(curves.items()):
         shown = np.isfinite(curve.mean)
         spread = np.where(np.isfinite(curve.std), curve.std, 0.0)[shown]
-        below = np.minimum(spread, 0.999 * curve.mean[shown])  # a bar that reached 0 would leave a logarithmic axis
+        below = np.minimum(
+            spread, 0.999 * curve.mean[shown]
+        )  # an error bar down to 0 cannot be drawn on a logarithmic axis
         axis.errorbar(
             curve.x[shown],
             curve.mean[shown],
@@ -44,7 +56,7 @@ def draw_curves(axis: Axes, curves: Mapping[Any, Curve], along: str, label: str 
             ms=4,
             lw=1.3,
             capsize=2,
-            label=label.format(cell_label(name)),
+            label=label.format(cell_label(name) if isinstance(name, str) else name),
         )
     axis.set_xscale("log")
     axis.set_yscale("log")
@@ -53,24 +65,27 @@ def draw_curves(axis: Axes, curves: Mapping[Any, Curve], along: str, label: str 
 
 
 def by_model(measured: Expressivity, along: str, title: str = "", **fixed: Any) -> Figure:
-    """The models side by side along an axis."""
+    """Draws the errors of all models along an axis, with the other parameters `fixed`."""
     return error_curves(_curves_of_models(measured, along, fixed), along, title=title)
 
 
 def _curves_of_models(measured: Expressivity, along: str, fixed: Mapping[str, Any]) -> dict[str, Curve]:
     curves = {model: measured.curve(along, model=model, **fixed) for model in measured.values("model")}
-    # A network without hidden layers has no place along their width or number.
+    # A network without hidden layers has no position along their width or number.
     return {name: curve for name, curve in curves.items() if np.any(curve.x > 0)}
 
 
 SYMBOLS = {"state": "N", "hidden": "H", "layers": "layers", "tau": r"$\tau$"}
 COLUMNS = 4
-"""Of panels, at most."""
+"""The largest number of columns of panels."""
 
 
 def along_all_axes(measured: Expressivity) -> dict[str, Figure]:
-    """For every axis that varies a figure of the models along it: a panel for each combination of the others' values."""
-    varying = {axis: [value for value in measured.values(axis) if value] for axis in SYMBOLS}  # 0: no hidden layers
+    """Draws the errors of the models along every axis that varies.
+
+    **Returns:** by axis a figure with one panel for each combination of the other axes' values.
+    """
+    varying = {axis: [value for value in measured.values(axis) if value] for axis in SYMBOLS}  # 0 is no hidden layer
     varying = {axis: values for axis, values in varying.items() if len(values) > 1}
     figures = {}
     for along in varying:
@@ -93,7 +108,7 @@ def along_all_axes(measured: Expressivity) -> dict[str, Figure]:
 def fitted_noise(
     target: ArrayLike, fits: Mapping[str, ArrayLike], dt: float = 1.0, channels: Sequence[int] = (0,)
 ) -> Figure:
-    """The trajectory in grey and what each network makes of it in colour, a row per network."""
+    """Draws a trajectory in grey and the output of each network in colour, a row per network."""
     target = np.asarray(target)
     figure, axes = new_figure(5.2, 0.6 + 1.0 * len(fits), len(fits), 1, sharex=True, sharey=True)
     time = dt * np.arange(1, len(target) + 1)
@@ -108,7 +123,7 @@ def fitted_noise(
 
 
 def lengths(found: Mapping[str, LongestFit]) -> Figure:
-    """The error against the length of the trajectory, every seed a thin line, with the error that counts as fitted."""
+    """Draws the error against the length of the trajectory, a thin line per seed, with the threshold for a fit."""
     figure, (axis,) = new_figure(4.4, 3.0)
     for index, (name, fit) in enumerate(found.items()):
         line = cell_colour(name, colour(index))

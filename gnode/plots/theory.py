@@ -1,4 +1,4 @@
-"""Pictures of the theory: critical curves, the chaotic state, Jacobian spectra and storage capacity."""
+"""Figures of the theory: critical curves, the chaotic state, Jacobian spectra and storage capacity."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,9 +24,11 @@ from gnode.theory import (
 
 
 def critical_curves(curve: CriticalCurve) -> Figure:
-    """sigma_w* against sigma_b, one line per depth; chaos above each line, stability below it.
+    """Draws sigma_w* against sigma_b, one line per depth; networks are chaotic above the line and stable below it.
 
-    **Arguments:** `curve`, from `gnode.theory.critical_curve`.
+    **Arguments:**
+
+    - `curve`: the result of `gnode.theory.critical_curve`.
 
     **Returns:** the figure.
     """
@@ -43,9 +45,12 @@ def critical_curves(curve: CriticalCurve) -> Figure:
 
 
 def autocorrelation(state: ChaoticState, simulations: Sequence[Simulation] = ()) -> Figure:
-    """C_h(tau) of the theory as a line, and of simulated networks as pale lines behind it.
+    """Draws C_h(tau) of the theory, with that of simulated networks as pale lines behind it.
 
-    **Arguments:** `state`, from `gnode.theory.chaotic_state`; `simulations`, from `gnode.theory.simulate`.
+    **Arguments:**
+
+    - `state`: the result of `gnode.theory.chaotic_state`.
+    - `simulations`: results of `gnode.theory.simulate`.
 
     **Returns:** the figure.
     """
@@ -66,11 +71,15 @@ def autocorrelation(state: ChaoticState, simulations: Sequence[Simulation] = ())
 
 
 def spectra_grid(spectra: Sequence[SteadySpectrum], of: str = "flow") -> Figure:
-    """Eigenvalues in the complex plane: a column per model, a row per gate scale, the mean-field circle where
-    known.
+    """Draws eigenvalues in the complex plane, a column per model and a row per gate scale.
 
-    **Arguments:** `spectra`, from `gnode.analysis.spectra.steady_spectrum`; `of`, "flow" for the eigenvalues
-    of the flow or "map" for (mu - 1) / dt of the step, the same thing for an Euler step.
+    The mean-field circle is drawn where it is known.
+
+    **Arguments:**
+
+    - `spectra`: results of `gnode.analysis.steady_spectrum`.
+    - `of`: "flow" for the eigenvalues of the flow, or "map" for (mu - 1) / dt of the step; both agree for an Euler
+      step.
 
     **Returns:** the figure.
     """
@@ -117,10 +126,12 @@ def _spectrum(axis: Axes, one: SteadySpectrum, eigenvalues: Complex[np.ndarray, 
 
 
 def capacity_curve(experiment: CapacityExperiment, points: int = 61) -> Figure:
-    """Fraction of rows that store a random sequence against T / N: experiment as points, Cover's count as
-    lines.
+    """Draws the fraction of rows that store a random sequence against T / N, with Cover's count as lines.
 
-    **Arguments:** `experiment`, from `gnode.theory.capacity_experiment`; `points` along the axis.
+    **Arguments:**
+
+    - `experiment`: the result of `gnode.theory.capacity_experiment`.
+    - `points`: the resolution of the load axis.
 
     **Returns:** the figure.
     """

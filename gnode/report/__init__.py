@@ -1,4 +1,4 @@
-"""Reports: what was found inside a network, as one HTML page with its figures and numbers."""
+"""Reports on the dynamics of trained networks: an HTML page with its figures and numbers."""
 
 from gnode._lazy import public_names
 

@@ -1,4 +1,4 @@
-"""One self-contained HTML page: headings, paragraphs, tables, and figures inside the file."""
+"""A self-contained HTML page of headings, paragraphs, tables and embedded figures."""
 
 import base64
 import dataclasses
@@ -11,6 +11,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from gnode import files
+from gnode.wording import plural
 
 STYLESHEET = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
@@ -28,9 +29,16 @@ figcaption { color: #555; font-size: 0.9rem; }
 
 @dataclasses.dataclass
 class Section:
-    """A heading with paragraphs, a table and figures below it.
+    """A section of a page: a heading, paragraphs, a table and figures.
 
-    `nothing` marks what was looked for and not found.
+    - `title`: the heading.
+    - `paragraphs`: the paragraphs.
+    - `header`, `rows`: the table.
+    - `figures`: figures with their captions.
+    - `nothing`: an emphasised first paragraph, for what was searched for and not found.
+
+    >>> Section("Memory", ["Half of the memories last 2 s."])
+    Section('Memory', 1 paragraph, 0 rows, 0 figures)
     """
 
     title: str
@@ -40,9 +48,25 @@ class Section:
     figures: list[tuple[Figure, str]] = dataclasses.field(default_factory=list)
     nothing: str = ""
 
+    def __repr__(self) -> str:
+        counted = (plural(len(self.paragraphs), "paragraph"), plural(len(self.rows), "row"))
+        return f"Section({self.title!r}, {', '.join(counted)}, {plural(len(self.figures), 'figure')})"
+
 
 def write_page(path: Path, title: str, introduction: str, parts: Sequence[Section]) -> None:
-    """Writes a page to one file that needs nothing else."""
+    """Writes a page to one file without external resources.
+
+    **Arguments:**
+
+    - `path`: the file; its folder is created.
+    - `title`: the heading of the page.
+    - `introduction`: the first paragraph.
+    - `parts`: the sections.
+
+    **Raises:** `StoreError` if the file cannot be written.
+
+    No example: it writes a file.
+    """
     body = "".join(_section(part) for part in parts)
     page = (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
@@ -54,16 +78,16 @@ def write_page(path: Path, title: str, introduction: str, parts: Sequence[Sectio
 
 
 def _section(part: Section) -> str:
-    pieces = [f"<section><h2>{html.escape(part.title)}</h2>"]
+    elements = [f"<section><h2>{html.escape(part.title)}</h2>"]
     if part.nothing:
-        pieces.append(f'<p class="none">{html.escape(part.nothing)}</p>')
-    pieces += [f"<p>{html.escape(text)}</p>" for text in part.paragraphs]
+        elements.append(f'<p class="none">{html.escape(part.nothing)}</p>')
+    elements += [f"<p>{html.escape(text)}</p>" for text in part.paragraphs]
     if part.rows:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in part.header)
         rows = "".join(f"<tr>{''.join(_cell(value) for value in row)}</tr>" for row in part.rows)
-        pieces.append(f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
-    pieces += [_figure(figure, caption) for figure, caption in part.figures]
-    return "".join(pieces) + "</section>\n"
+        elements.append(f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
+    elements += [_figure(figure, caption) for figure, caption in part.figures]
+    return "".join(elements) + "</section>\n"
 
 
 def _cell(value: Any) -> str:
@@ -76,6 +100,6 @@ def _figure(figure: Figure, caption: str) -> str:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=130)
     encoded = base64.b64encode(buffer.getvalue()).decode("ascii")
-    words = html.escape(caption)
-    image = f'<img alt="{words}" src="data:image/png;base64,{encoded}">'
-    return f"<figure>{image}<figcaption>{words}</figcaption></figure>"
+    text = html.escape(caption)
+    image = f'<img alt="{text}" src="data:image/png;base64,{encoded}">'
+    return f"<figure>{image}<figcaption>{text}</figcaption></figure>"

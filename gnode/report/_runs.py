@@ -1,4 +1,4 @@
-"""Which runs a folder holds."""
+"""The runs that a folder contains."""
 
 from pathlib import Path
 
@@ -10,24 +10,29 @@ from gnode.train import run_folder
 
 
 def runs_in(folder: str | Path) -> dict[str, Path]:
-    """Returns by name: the run in a folder, the best run of each model of a sweep, or the runs in its subfolders.
+    """Returns the run folders in a folder, by name.
 
-    **Raises:** `StoreError` if there is none.
+    These are the folder itself if it is a run, the best run of each model if it is a sweep, else the runs in its
+    subfolders.
+
+    **Raises:** `StoreError` if there is no run.
+
+    No example: it needs a folder with trained runs.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise errors.StoreError(f"{folder} is not a folder; pass the folder of a run, such as runs/square.")
     if (folder / run_folder.CONFIG).exists():
         return {folder.resolve().name: folder}
-    found = _best_of_sweep(Sweep(folder)) if is_sweep(folder) else {}
-    found = found or {path.parent.name: path.parent for path in sorted(folder.glob(f"*/{run_folder.CONFIG}"))}
-    if not found:
+    runs = _best_of_sweep(Sweep(folder)) if is_sweep(folder) else {}
+    runs = runs or {path.parent.name: path.parent for path in sorted(folder.glob(f"*/{run_folder.CONFIG}"))}
+    if not runs:
         raise errors.StoreError(f"{folder} holds no run (no {run_folder.CONFIG} in it or in its subfolders).")
-    return found
+    return runs
 
 
 def _best_of_sweep(sweep: Sweep) -> dict[str, Path]:
-    """As in the paper: of each model and state size, the member with the lowest validation loss."""
+    """Returns the member with the lowest validation loss of each model and state size, as in the paper."""
     best: dict[str, tuple[float, Path]] = {}
     for row in sweep.counting_rows():
         name = f"{row.get('model', 'network')}-{row.get('state', 'N')}"

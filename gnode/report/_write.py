@@ -1,4 +1,4 @@
-"""Analysing a run and writing its report: report.html, its figures, and analysis.json."""
+"""Analyses a run and writes its report: report.html, the figures, and analysis.json."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -18,13 +18,13 @@ from gnode.report._sections import sections
 from gnode.train import Run
 
 FOLDER = "analysis"
-"""Where a report is written inside a run's folder by default."""
+"""The default subfolder of a run for its report."""
 REPORT, NUMBERS = "report.html", "analysis.json"
 FORMATS = ("png", "pdf")
 PULSE_BINS, PULSE_WATCHED = 2, 30
-"""The pulse whose effect is drawn, and for how many bins."""
+"""The length of the pulse whose effect is drawn, and of the drawn trajectory, in bins."""
 NEW_TRIALS = 200
-"""Trials for the error by the size of pulses."""
+"""The number of trials per range of amplitudes."""
 
 COLUMNS = ("equilibria", "stable", "median abscissa (1/s)", "slow set", "median memory (s)")
 """The columns of `summary_row`, after the name."""
@@ -39,28 +39,31 @@ def write_report(
     seed: int = 0,
     progress: Callable[[str], None] = lambda part: None,
 ) -> Findings:
-    """Analyses the best network of a run and writes report.html, its figures and analysis.json.
+    """Analyses the best network of a run and writes report.html, the figures and analysis.json.
 
     **Arguments:**
 
-    - `run`: of any network and task, from `gnode.fit` or `gnode.load`.
-    - `out`: the folder to write into; by default `analysis` in the run's own folder.
-    - `name`: for the heading; by default that of the run's folder, or of its task.
-    - `starts`: how many visited states the search for fixed points begins at; `seed`, of their choice.
-    - `progress`: called with the name of each part before it starts.
+    - `run`: a run of any `gnode.Network` on any task, from `gnode.fit` or `gnode.load`.
+    - `out`: the folder to write to; by default `analysis` in the run's folder.
+    - `name`: the name in the heading; by default that of the run's folder, or of its task.
+    - `starts`: the number of visited states at which the search for fixed points starts.
+    - `seed`: the seed of their choice.
+    - `progress`: called with the name of each analysis before it starts.
 
-    **Returns:** the `Findings` that the report is made of.
+    **Returns:** the `Findings` in the report.
 
-    **Raises:** `ArgumentError` if there is no folder to write into.
+    **Raises:** `ArgumentError` if there is no folder to write to, or if the network is not a `gnode.Network`.
+
+    No example: it needs a trained run.
     """
     if out is None and run.folder is None:
-        raise errors.ArgumentError("out is missing: the run has no folder of its own; pass one, e.g. out='report'.")
+        raise errors.ArgumentError("out is missing: the run has no folder, so pass one, such as out='report'.")
     target = run.folder / FOLDER if out is None and run.folder is not None else Path(str(out))
     if name is None:
         name = run.task.name if run.folder is None else run.folder.resolve().name
     if not isinstance(run.net, Network):
         raise errors.ArgumentError(
-            f"the run's network is a {type(run.net).__name__}, but a report needs a gnode.Network: a flow with an input."
+            f"run.net is a {type(run.net).__name__}, but a report needs a gnode.Network, which has a flow."
         )
     states = np.asarray(run.states, dtype=np.float64)
     found = study(
@@ -79,7 +82,7 @@ def write_report(
         save(figure, target / title, FORMATS)
     introduction = (
         f"A {type(run.net.cell).__name__} cell with a state of {run.net.cell.state_size} dimensions, trained on "
-        f"{run.task.name}; best validation loss {run.best_loss:.4g}. Everything below is at zero input unless it says so."
+        f"{run.task.name}; best validation loss {run.best_loss:.4g}. All results are at zero input unless stated otherwise."
     )
     write_page(target / REPORT, f"Inside {name}", introduction, sections(found, figures))
     files.write_json(target / NUMBERS, _in_words({"run": name, "best_loss": run.best_loss} | found.summary()))
@@ -87,7 +90,15 @@ def write_report(
 
 
 def write_comparison(findings: Mapping[str, Findings], out: str | Path) -> None:
-    """Writes a page that shows several networks side by side, and their numbers."""
+    """Writes a page that compares several networks, and analysis.json with their numbers.
+
+    **Arguments:**
+
+    - `findings`: the findings by the name of the network, from `write_report`.
+    - `out`: the folder to write to.
+
+    No example: it needs several trained runs.
+    """
     target = Path(out)
     strips = draw.abscissa_strips({name: found.paper_points.stability for name, found in findings.items()})
     variance = draw.explained_variance({name: found.components for name, found in findings.items()})
@@ -97,16 +108,19 @@ def write_comparison(findings: Mapping[str, Findings], out: str | Path) -> None:
         "Side by side", header=("network", *COLUMNS), rows=[summary_row(*item) for item in findings.items()]
     )
     section.figures = [
-        (strips, "Spectral abscissa at every point found with the paper's settings; bars are medians."),
-        (variance, "Variance of the visited states explained by their first principal components."),
+        (strips, "The spectral abscissa at every point found with the paper's settings; bars are medians."),
+        (variance, "The variance of the visited states explained by their first principal components."),
     ]
-    introduction = f"{len(findings)} networks; each has its own report in the folder of its name."
+    introduction = f"{len(findings)} networks; the report of each is in the folder of the same name."
     write_page(target / REPORT, "Comparison", introduction, [section])
     files.write_json(target / NUMBERS, _in_words({name: found.summary() for name, found in findings.items()}))
 
 
 def summary_row(name: str, found: Findings) -> tuple[str, ...]:
-    """Returns a network in one row: its name, then `COLUMNS`."""
+    """Returns a row of a table about a network: its name, then `COLUMNS`.
+
+    No example: it needs the findings of a network, from `write_report`.
+    """
     exact = found.fixed_points.select(status="equilibrium")
     abscissa = found.paper_points.stability.summary().get("abscissa")
     measured = found.attractor
@@ -125,25 +139,26 @@ def summary_row(name: str, found: Findings) -> tuple[str, ...]:
 
 
 def _described(measured: Attractor) -> str:
-    """Its shape, with its size in the outputs: a set of any shape that is tiny beside the targets remembers nothing."""
+    """Returns the shape with its size in the outputs: a set that is small compared with the targets stores nothing."""
     shape = measured.shape
     size = " x ".join(f"{high - low:.2g}" for low, high in zip(shape.low, shape.high))
     return f"{shape.name} of {size}, dimension {measured.dimension}"
 
 
 def _errors_by_amplitude(run: Run, net: Network) -> list[AmplitudeError]:
-    """Of flip-flop networks: the error on new trials with pulses of other sizes than those of training."""
-    if not run.task.name.startswith("flipflop") or run.task.options is None:
+    """Measures a flip-flop network's error on new trials with pulses of several amplitudes; empty for other tasks."""
+    is_flip_flop = run.task.name.startswith("flipflop") and run.task.name in tasks.TASKS
+    if not is_flip_flop or run.task.options is None:
         return []
-    found = []
+    by_range = []
     for span in PAPER_RANGES:
         trials = tasks.new_trials(run.task, NEW_TRIALS, span=span)
-        found.append(trial_error(net, trials.inputs, trials.targets, dt=run.dt, span=span))
-    return found
+        by_range.append(trial_error(net, trials.inputs, trials.targets, dt=run.dt, span=span))
+    return by_range
 
 
 def _figures(run: Run, found: Findings, states: np.ndarray) -> dict[str, Figure]:
-    """Every figure that there is something to show in."""
+    """Draws the figures for which there are results."""
     figures: dict[str, Figure] = {"variance": draw.explained_variance({"visited states": found.components})}
     points = found.fixed_points
     if found.field is not None:
@@ -159,7 +174,7 @@ def _figures(run: Run, found: Findings, states: np.ndarray) -> dict[str, Figure]
 
 
 def _pulse(run: Run, found: Findings) -> np.ndarray | None:
-    """What a pulse in each channel does to a state at rest."""
+    """Returns the states after a pulse in each input channel, from a state at rest."""
     rest = found.fixed_points.select(kind="stable").points
     if len(rest) == 0 and found.attractor is not None:
         rest = found.attractor.points
@@ -175,7 +190,7 @@ def _pulse(run: Run, found: Findings) -> np.ndarray | None:
 
 
 def _in_words(values: Any) -> Any:
-    """Plain numbers for a file that other programs read: infinite ones become the word "infinite", missing ones null."""
+    """Converts values to JSON: infinite numbers become the word "infinite", missing ones null."""
     if isinstance(values, Mapping):
         return {str(name): _in_words(value) for name, value in values.items()}
     if isinstance(values, list | tuple | np.ndarray):

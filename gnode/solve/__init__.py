@@ -1,4 +1,4 @@
-"""Time: how a flow becomes a sequence of states."""
+"""Solvers: numerical integration of cells over bins of time."""
 
 from gnode._lazy import public_names
 

@@ -1,5 +1,4 @@
 from gnode.solve._bin import advance as advance
-from gnode.solve._rollout import as_solver as as_solver
 from gnode.solve._rollout import rollout as rollout
 from gnode.solve._rollout import rollout_batch as rollout_batch
 from gnode.solve._solver import ADJOINTS as ADJOINTS
@@ -9,4 +8,5 @@ from gnode.solve._solver import MEMORIES as MEMORIES
 from gnode.solve._solver import METHODS as METHODS
 from gnode.solve._solver import PRODUCTS as PRODUCTS
 from gnode.solve._solver import Solver as Solver
+from gnode.solve._solver import as_solver as as_solver
 from gnode.solve.gpu.choice import check_kernel as check_kernel

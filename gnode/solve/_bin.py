@@ -1,4 +1,4 @@
-"""One bin of time: how the state moves while the input goes from one sample to the next."""
+"""Integration over one bin of time, from one sample of the input to the next."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,21 @@ Bin = tuple[Input, Input, Scalar]
 
 
 def advance(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
-    """The state at the end of a bin, from the state at its start: the map that a trained network iterates."""
+    """Computes the state at the end of a bin from the state at its start: the map that a network iterates.
+
+    **Arguments:**
+
+    - `cell`: the cell to integrate.
+    - `h`: the state at the start of the bin.
+    - `bin`: the input at the start of the bin, the input at its end, and its length in seconds.
+    - `solver`: a `Solver`.
+
+    **Returns:** the state at the end of the bin.
+
+    >>> from gnode.cells import rnn
+    >>> advance(rnn(1, 2, key=0), jnp.ones(2), (jnp.zeros(1), jnp.zeros(1), jnp.float32(0.0)), Solver()).tolist()
+    [1.0, 1.0]
+    """
     return _advancer(solver)(cell, h, bin, solver)
 
 
@@ -34,7 +48,7 @@ def _advancer(solver: Solver) -> Callable[[Cell, State, Bin, Solver], State]:
 
 
 def _input_at(bin: Bin, share: Array | float, solver: Solver) -> Input:
-    """The input after a share of the bin, 0 to 1."""
+    """Interpolates the input at a fraction `share` of the bin, from 0 to 1."""
     start, end, _ = bin
     return start if solver.interpolation == "hold" else start + share * (end - start)
 
@@ -51,7 +65,7 @@ def _euler(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
 def _forward_backward_euler(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
     if cell.blocks is None:
         raise errors.ArgumentError(
-            f"method 'forward_backward_euler' needs a cell with two blocks of state (such as lem), and "
+            f"method is 'forward_backward_euler', which needs a cell with two blocks of state (such as lem), but "
             f"{type(cell).__name__} has one; use method 'euler'."
         )
     first, second = cell.blocks
@@ -72,7 +86,7 @@ def _repeat(times: int, body: Callable[[Array | int, State], State], h: State) -
 
 
 class _RK4(diffrax.AbstractERK):
-    """The classical fourth-order method, which diffrax leaves to its users. No error estimate: fixed steps only."""
+    """The classical fourth-order Runge-Kutta method, which diffrax does not provide. It has no error estimate."""
 
     tableau = diffrax.ButcherTableau(
         a_lower=(np.array([0.5]), np.array([0.0, 0.5]), np.array([0.0, 0.0, 1.0])),
@@ -99,7 +113,7 @@ def _diffrax_solver(solver: Solver) -> diffrax.AbstractSolver:
 
 
 def _diffrax(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
-    # Time runs from 0 to 1 within the bin, so that a bin of length 0 (padding) is nothing special.
+    # Time is scaled to run from 0 to 1 within the bin, so that a bin of length 0 (padding) needs no special case.
     def field(share: Any, h: State, args: tuple[Cell, Bin]) -> State:
         cell, bin = args
         return bin[2] * cell.vector_field(h, _input_at(bin, share, solver))
@@ -107,7 +121,7 @@ def _diffrax(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
     if solver.method in ADAPTIVE:
         stepping = diffrax.PIDController(rtol=solver.rtol, atol=solver.atol)
         first_step, max_steps = 1.0, solver.max_steps
-    else:  # one step to spare, should the shares of the bin not add up to 1 exactly
+    else:  # one extra step, in case rounding makes the fractions of the bin add up to less than 1
         stepping = diffrax.ConstantStepSize()
         first_step, max_steps = 1.0 / solver.substeps, solver.substeps + 1
     if solver.adjoint == "optimise_then_discretise":
@@ -125,8 +139,8 @@ def _diffrax(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
         stepsize_controller=stepping,
         adjoint=adjoint,
         max_steps=max_steps,
-        throw=False,  # a field that cannot be followed gives NaN, which training reports as divergence
+        throw=False,  # a failed integration gives NaN, which training reports as divergence
     )
-    assert solution.ys is not None  # the end state is saved by default
+    assert solution.ys is not None  # diffrax saves the final state by default
     end = solution.ys[0]
     return jnp.where(solution.result == diffrax.RESULTS.successful, end, jnp.nan)

@@ -1,4 +1,4 @@
-"""One network on several cores of a CPU: the trials of a batch are split over as many devices."""
+"""Splits the trials of a batch over several CPU devices."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,12 +13,13 @@ from gnode.cells import Cell
 from gnode.devices import TRIALS, core_mesh
 
 Integrate = Callable[[Array, Any], Array]
-"""From the state before some bins, and the bins, to the state at the end of each."""
+"""A function that maps the state before some bins, and the bins, to the state at the end of each bin."""
 
 
 def over_cores(integrate_of: Callable[[Any], Integrate], cell: Cell, count: int) -> Integrate:
-    """Returns `integrate_of(cell)` with the trials (the second axis of the bins, the first of the state) split over `count`
-    devices.
+    """Returns `integrate_of(cell)` with the trials split over `count` devices.
+
+    Trials are the first axis of the state and the second axis of the bins.
     """
     values, structure = eqx.partition(cell, eqx.is_inexact_array)
     whole, by_trial, time_first = PartitionSpec(), PartitionSpec(TRIALS), PartitionSpec(None, TRIALS)
@@ -32,7 +33,7 @@ def over_cores(integrate_of: Callable[[Any], Integrate], cell: Cell, count: int)
 
     def integrate(h0: Array, bins: Any) -> Array:
         trials = h0.shape[0]
-        extra = -trials % count  # equal parts: padded with trials of zeros, which are cut off below
+        extra = -trials % count  # padding to equal parts, with trials of zeros that are removed below
 
         def padded(array: Array, axis: int) -> Array:
             return jnp.pad(array, [(0, extra if at == axis else 0) for at in range(array.ndim)])

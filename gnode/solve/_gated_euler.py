@@ -1,21 +1,21 @@
-"""Forward Euler for the gated family, with its derivative written by hand.
+"""Forward Euler for the gated family, with a hand-written derivative.
 
-A step of the cell tau dh/dt = G * (-h + F), with r_t = dt_t / tau and every layer's value s = phi(a), is
+A step of the cell tau dh/dt = G * (-h + F), with r_t = dt_t / tau and layer values s = phi(a), is
 
     h_t = h_(t-1) + r_t G_t (F_t - h_(t-1)).
 
-Write d for a small change. The change of the weights reaches each pre-activation as a *tap*, dW s + db, which needs the
-states but not their changes. So the taps of all bins and trials are one product per layer, and the loop over time only
-carries dh along:
+Let d denote a tangent. The tangent of the weights enters each pre-activation through a *tap*, dW s + db, which depends on
+the states but not on their tangents. The taps of all bins and trials are therefore one product per layer, and the loop over
+time only propagates dh:
 
     da = W ds + tap,   ds = phi'(a) da,   dh_t = dh_(t-1) + dr_t G (F - h) + r_t (dG (F - h) + G (dF - dh_(t-1))).
 
-Reverse mode is the transpose of this: a loop backwards in time that finds the adjoint state and stacks the cotangents of
-the pre-activations, and one product per layer, over time and trials, that makes the gradient of a weight. A plain loop
-adds an outer product to every weight's gradient at every bin instead. Forward mode and higher derivatives work as well,
-because the rule is made of ordinary operations.
+Reverse mode is the transpose: a loop backwards in time computes the adjoint state and stacks the cotangents of the
+pre-activations, and one product per layer, over time and trials, gives the gradient of its weights. A plain loop instead
+adds an outer product to the gradient of every weight in every bin. Forward mode and higher derivatives also work, because
+the rule consists of differentiable operations.
 
-The first layers of F and G, and the products with h and with x, are one product.
+The products of the first layers of F and G with h and x are computed as one product.
 """
 
 from functools import partial
@@ -32,35 +32,34 @@ from gnode.cells import Cell, Gated, Stack
 from gnode.solve._unroll import unroll
 
 ROWS = {"cpu": 1000}
-"""Rows (bins times trials) of one product for the weights' gradient. More are slower where two networks share a cache."""
-
+"""Rows (bins times trials) of one product for the gradient of the weights. More are slower if two networks share a cache."""
 
 NARROW, SMALL = 128, 16_000
-"""On a CPU: widest layer, or values of the widest layer in a bin of all trials, up to which the derivative by hand wins."""
+"""On a CPU: the hand-written derivative is faster up to this width, or this width times the number of trials."""
 
 
 def stacks(cell: Gated) -> list[Stack]:
-    """F, and G where there is a gate."""
+    """Returns F, and G if there is a gate."""
     return [cell.F] if cell.G is None else [cell.F, cell.G]
 
 
 def has_hand_written_derivative(cell: Cell) -> bool:
-    """Whether `gated_euler` knows the cell's derivative."""
+    """Whether `gated_euler` supports the cell."""
     return is_plain(cell) and {name for stack in stacks(cell) for name in (stack.hidden, stack.final)} <= SLOPES.keys()
 
 
 def is_plain(cell: Cell) -> TypeGuard[Gated]:
-    """Whether it is a `Gated` itself, with h going into both stacks as it is. A subclass may have another field."""
+    """Whether the cell is exactly a `Gated` without `activate_state`. A subclass may define another vector field."""
     if type(cell) is not Gated:
         return False
     return all(type(stack) is Stack and not stack.activate_state for stack in stacks(cell))
 
 
 def pays(cell: Gated, trials: int) -> bool:
-    """Whether the derivative by hand is faster than the plain loop's for so many trials at a time.
+    """Whether the hand-written derivative is faster than that of the plain loop for a batch of `trials`.
 
-    A plain loop loses by many small products. Where the products of one bin fill a CPU's cores by themselves there is
-    nothing to win.
+    The plain loop is slow because of many small products. On a CPU it is as fast if the products of one bin are large
+    enough to occupy all cores.
     """
     widest = max(W.shape[0] for stack in stacks(cell) for W in stack.W)
     return jax.default_backend() != "cpu" or widest <= NARROW or trials * widest <= SMALL
@@ -72,7 +71,7 @@ def gated_euler(
     xs: Float[Array, "time trials inputs"],
     dt: Float[Array, "time trials"],
 ) -> Float[Array, "time trials state"]:
-    """The states of a batch of trials, time first: one Euler step per bin, the input held."""
+    """Computes the states of a batch of trials, time first, with one Euler step per bin and the input held."""
     values, structure = eqx.partition(cell, eqx.is_inexact_array)
     return _states(structure, values, h0, xs, dt)
 
@@ -83,13 +82,13 @@ def _states(structure: PyTree, values: PyTree, h0: Array, xs: Array, dt: Array) 
 
 
 Layers = list[Array]
-"""The value of every layer of a stack, the last one F or G itself."""
+"""The values of all layers of a stack; the last one is F or G itself."""
 
 
 def _forward(cell: Gated, h0: Array, xs: Array, dt: Array) -> tuple[Array, Layers, Layers]:
-    """The states, and the values of all layers of F and G (none without a gate)."""
+    """Computes the states, and the values of all layers of F and G (no layers without a gate)."""
     first, bias = _first_layer(cell)
-    # Turned round once, outside the loop: a product with a transposed matrix is slower.
+    # Transposed once, outside the loop: a product with a transposed matrix is slower.
     first, F_after, G_after = first.T, _after(cell.F), _after(cell.G)
     width = cell.F.W[0].shape[0]
 
@@ -119,7 +118,7 @@ def _states_jvp(structure: PyTree, primals: tuple, tangents: tuple) -> tuple[Arr
     )
     bins = (before, xs, rate, F, G, dxs, drate)
     chunk = _bins_per_product(*dt.shape)
-    # Recomputing the slopes from the values is cheaper than storing both, so the loops keep nothing but their inputs.
+    # Recomputing the slopes from the values is cheaper than storing both, so the loops store their inputs only.
     along = jax.checkpoint(partial(_tangent_chunk, cell, dcell), prevent_cse=False)
     if chunk == dt.shape[0]:
         return hs, along(dh0, bins)[1]
@@ -128,7 +127,7 @@ def _states_jvp(structure: PyTree, primals: tuple, tangents: tuple) -> tuple[Arr
 
 
 def _tangent_chunk(cell: Gated, dcell: Gated, dh: Array, bins: tuple) -> tuple[Array, Array]:
-    """The change of the states over some bins, and at their end."""
+    """Propagates the tangent of the state over some bins; returns it at their end and in every bin."""
     before, xs, rate, F, G, dxs, drate = bins
     first, F_after, G_after = _first_layer(cell)[0].T, _after(cell.F), _after(cell.G)
     dfirst, dbias = _first_layer(dcell)
@@ -153,28 +152,28 @@ def _tangent_chunk(cell: Gated, dcell: Gated, dh: Array, bins: tuple) -> tuple[A
 
 
 def rate_of(cell: Gated, dt: Array) -> Array:
-    """dt / tau for every bin, trial and unit."""
+    """Computes dt / tau for every bin, trial and unit."""
     return jnp.broadcast_to(dt[..., None] / cell.timescale(), (*dt.shape, cell.units))
 
 
 def _first_layer(cell: Gated) -> tuple[Array, Array]:
-    """[W^0 U] and b^0 of F, above those of G."""
+    """Returns [W^0 U] and b^0, with the rows of F above those of G."""
     weights = jnp.concatenate([jnp.concatenate([stack.W[0], stack.U], axis=1) for stack in stacks(cell)])
     return weights, jnp.concatenate([stack.b[0] for stack in stacks(cell)])
 
 
 def _after(stack: Stack | None) -> Layers:
-    """The transposed weights of all layers after the first."""
+    """Returns the transposed weights of all layers after the first."""
     return [] if stack is None else [W.T for W in stack.W[1:]]
 
 
 def layer_names(stack: Stack) -> list[str]:
-    """The activation of every layer."""
+    """Returns the name of the activation of every layer."""
     return [stack.hidden] * (stack.depth - 1) + [stack.final]
 
 
 def _values(stack: Stack | None, a: Array, after: Layers) -> Layers:
-    """Every layer's value, from the pre-activation of the first."""
+    """Computes the values of all layers from the pre-activation of the first."""
     if stack is None:
         return []
     names = layer_names(stack)
@@ -185,14 +184,14 @@ def _values(stack: Stack | None, a: Array, after: Layers) -> Layers:
 
 
 def _taps(dstack: Stack | None, values: Layers) -> Layers:
-    """What a change of the weights adds to the pre-activations of all layers after the first."""
+    """Computes the tangents that the weights add to the pre-activations of all layers after the first."""
     if dstack is None:
         return []
     return [_product(s, dW) + db for s, dW, db in zip(values[:-1], dstack.W[1:], dstack.b[1:])]
 
 
 def _changes(stack: Stack, values: Layers, da: Array, after: Layers, taps: Layers) -> Array:
-    """The change of a stack's output, from that of its first pre-activation."""
+    """Computes the tangent of a stack's output from that of its first pre-activation."""
     names = layer_names(stack)
     ds = SLOPES[names[0]](values[0]) * da
     for name, s, W, tap in zip(names[1:], values[1:], after, taps):
@@ -201,13 +200,13 @@ def _changes(stack: Stack, values: Layers, da: Array, after: Layers, taps: Layer
 
 
 def _product(s: Array, dW: Array) -> Array:
-    """s dW^T for all bins and trials as one product. Flat, so that its transpose is one too."""
+    """Computes s dW^T for all bins and trials as one flat product, whose transpose is then one product too."""
     flat = jax.lax.dot_general(s.reshape(-1, s.shape[-1]), dW, (((1,), (1,)), ((), ())))
     return flat.reshape(*s.shape[:-1], -1)
 
 
 def _bins_per_product(time: int, trials: int) -> int:
-    """The largest divisor of `time` that keeps a product within `ROWS`; all bins where there is no such limit."""
+    """Returns the largest divisor of `time` that keeps a product within `ROWS`, or all bins if there is no such limit."""
     most = ROWS.get(jax.default_backend(), time * trials)
     chunk = max(bins for bins in range(1, time + 1) if time % bins == 0 and (bins == 1 or bins * trials <= most))
     return time if chunk * trials < most / 5 else chunk

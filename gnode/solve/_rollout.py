@@ -1,6 +1,5 @@
-"""Time: the states that a cell goes through under an input."""
+"""Rollouts: the states of a cell under a sequence of inputs."""
 
-import dataclasses
 import math
 from collections.abc import Callable
 from functools import partial
@@ -20,7 +19,7 @@ from gnode.devices import cores_in_use
 from gnode.solve._bin import Bin, State, advance
 from gnode.solve._cores import Integrate, over_cores
 from gnode.solve._gated_euler import gated_euler, has_hand_written_derivative, pays
-from gnode.solve._solver import Solver
+from gnode.solve._solver import Solver, as_solver
 from gnode.solve._unroll import unroll
 from gnode.solve.gpu.choice import is_one_euler_step, kernel_for
 
@@ -35,23 +34,27 @@ def rollout(
     method: str | Solver | None = None,
     **options,
 ) -> Float[Array, "time state"]:
-    """The states of `cell` from `h0` under the inputs `xs`, one for each bin.
+    """Integrates a cell over a sequence of inputs and returns the state at the end of each bin.
 
-    Bin t is the time during which x_t is there. The state returned for it is the one at its end, after the state has
-    taken in x_t:
+    Input x_t is present during bin t, and the state returned for bin t is the one at its end:
 
         h_t = h_(t-1) + integral over bin t of the vector field,      h_(-1) = h0.
 
     **Arguments:**
 
-    - `cell`, `xs` (time x inputs), `h0` (state). One trial: use `jax.vmap` for a batch, also with a `ts` per trial.
-    - `dt`: the length of the bins in seconds: one number, or one per bin. A bin of length 0 leaves the state as it is.
-    - `ts`: instead of `dt`, the bins' edges (time + 1 of them), or their starts (time; the last bin is then as long as
-      the one before it).
-    - `method`: a name from `gnode.solve.METHODS` or a `Solver`; by default the cell's own (forward Euler, and for LEM
-      forward-backward Euler). Further `options` are those of `Solver`.
+    - `cell`: the cell.
+    - `xs`: the inputs of one trial, time x inputs. Use `jax.vmap` for a batch, also with different `ts`.
+    - `h0`: the initial state.
+    - `dt`: the length of the bins in seconds, one number or one per bin. A bin of length 0 leaves the state unchanged.
+    - `ts`: instead of `dt`, the time + 1 edges of the bins, or their `time` starts; in the second case the last bin is as
+      long as the one before it.
+    - `method`: a name from `gnode.solve.METHODS` or a `Solver`; the cell's default method if None (forward Euler, and
+      forward-backward Euler for LEM).
+    - `options`: further options of `Solver`.
 
     **Returns:** the states, time x state.
+
+    **Raises:** `ArgumentError` if a shape does not fit, an input is not finite, or a length is negative.
 
     >>> from gnode import cells
     >>> rollout(cells.rnn(2, 3, key=0), jnp.ones((5, 2)), jnp.zeros(3), dt=1.0).shape
@@ -73,9 +76,25 @@ def rollout_batch(
     solver: Solver,
     gradient_only: bool = False,
 ) -> Float[Array, "trials time state"]:
-    """What `jax.vmap` of `rollout` computes for a batch of trials, without its checks and with the batch known to it.
+    """Integrates a cell over a batch of trials, without checking its arguments.
 
-    `gradient_only` promises that no derivative but a gradient will be asked for, which the GPU kernels need.
+    It computes what `jax.vmap` of `rollout` does, but can choose an implementation for the size of the batch.
+
+    **Arguments:**
+
+    - `cell`: the cell.
+    - `xs`: the inputs, trials x time x inputs.
+    - `h0`: the initial states, trials x state.
+    - `dt`: the length of every bin in seconds, trials x time.
+    - `solver`: a `Solver`.
+    - `gradient_only`: whether reverse-mode gradients are the only derivatives that will be taken. The GPU kernels are
+      used only then.
+
+    **Returns:** the states, trials x time x state.
+
+    >>> from gnode.cells import rnn
+    >>> rollout_batch(rnn(2, 3, key=0), jnp.ones((4, 5, 2)), jnp.zeros((4, 3)), jnp.ones((4, 5)), Solver()).shape
+    (4, 5, 3)
     """
     parts = cores_in_use(solver.cores)
     kernel = kernel_for(cell, solver, h0.dtype) if gradient_only else None
@@ -89,7 +108,7 @@ def rollout_batch(
     return jnp.swapaxes(run(h0, (jnp.swapaxes(xs, 0, 1), jnp.swapaxes(dt, 0, 1))), 0, 1)
 
 
-@eqx.filter_jit  # so that calling rollout outside a compiled function does not compile anew each time
+@eqx.filter_jit  # so that repeated calls of rollout outside a compiled function share one compilation
 def _integrate(
     cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver
 ) -> Float[Array, "time state"]:
@@ -99,7 +118,7 @@ def _integrate(
 
 
 def _by_steps(cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver) -> Array:
-    """One trial, bin after bin, by any method."""
+    """Integrates one trial bin by bin with any method."""
     ends = jnp.concatenate([xs[1:], xs[-1:]]) if solver.interpolation == "linear" else xs
 
     def step(h: State, bin: Bin) -> tuple[State, State]:
@@ -131,27 +150,16 @@ def _by_kernel(cell: Any, solver: Solver, kernel: Callable[[Any], Integrate]) ->
     return _with_memory(solver.memory, kernel(cell))
 
 
-def as_solver(cell: Cell, method: str | Solver | None, options: dict) -> Solver:
-    """The solver that a method's name, a `Solver`, or nothing (the cell's default) stands for."""
-    if isinstance(method, Solver):
-        if options:
-            raise errors.ArgumentError(f"{', '.join(options)}: set these inside the Solver that is passed as method.")
-        return method
-    for name in options:
-        errors.one_of("an option of the solver", name, [field.name for field in dataclasses.fields(Solver)])
-    return Solver(method or cell.default_method, **options)
-
-
 def _with_memory(memory: str, run: Integrate) -> Integrate:
-    """`run` with a backward pass that stores what it needs, or computes most of it again."""
+    """Wraps `run` so that its backward pass stores intermediate results or recomputes them from checkpoints."""
     return partial(_in_checkpointed_chunks, run) if memory == "checkpoint" else run
 
 
 def _in_checkpointed_chunks(run: Integrate, h0: Array, bins: Any) -> Array:
-    """The backward pass keeps the state at the start of each of about sqrt(T) chunks, and one chunk's worth of detail."""
+    """Runs in about sqrt(T) chunks; the backward pass keeps the state at the start of each and recomputes one at a time."""
     time = jax.tree.leaves(bins)[0].shape[0]
     chunk = math.ceil(math.sqrt(time))
-    padding = -time % chunk  # bins of length zero, cut off again below
+    padding = -time % chunk  # bins of length zero, removed below
 
     def in_chunks(values: Array) -> Array:
         padded = jnp.concatenate([values, jnp.zeros((padding, *values.shape[1:]), values.dtype)])
@@ -167,7 +175,7 @@ def _in_checkpointed_chunks(run: Integrate, h0: Array, bins: Any) -> Array:
 
 
 def _type_of_state(cell: Cell, xs: Array, h0: Array) -> Any:
-    """That of all the numbers that make it: a state of whole numbers could never move."""
+    """Returns the dtype of the state by promotion of all operands; an integer state is promoted to floating point."""
     return jnp.result_type(1.0, h0, xs, *jax.tree.leaves(eqx.filter(cell, eqx.is_inexact_array)))
 
 
@@ -188,9 +196,7 @@ def _check_shapes(cell: Cell, xs: Array, h0: Array) -> None:
 
 def _bin_lengths(time: int, dt: ArrayLike | None, ts: ArrayLike | None) -> Float[Array, " time"]:
     if (dt is None) == (ts is None):
-        raise errors.ArgumentError(
-            "pass either dt (the length of the bins) or ts (their edges), not both and not neither."
-        )
+        raise errors.ArgumentError("pass either dt (the length of the bins) or ts (their edges), and not both.")
     if ts is not None:
         edges = jnp.asarray(ts)
         if edges.shape not in ((time,), (time + 1,)) or time + edges.shape[0] < 3:

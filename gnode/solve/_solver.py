@@ -1,32 +1,40 @@
-"""The choices that turn a flow into a sequence of states."""
+"""Settings of the numerical integration."""
 
 import dataclasses
 from functools import partial
+from typing import Any
 
 from gnode import errors
 from gnode.options import check_settings, choice, setting
 
 ADJOINTS = ("discretise_then_optimise", "optimise_then_discretise")
+"""Ways to compute gradients: differentiate the steps, or integrate the adjoint equation."""
 MEMORIES = ("store", "checkpoint")
+"""What the backward pass keeps: everything, or checkpoints from which it recomputes the rest."""
 INTERPOLATIONS = ("hold", "linear")
+"""The input between its samples: piecewise constant or piecewise linear."""
 KERNELS = ("auto", "loop", "fused", "streamed")
+"""Implementations of the loop over bins in training."""
 
 PRODUCTS: dict[str, str] = {
-    "tf32": "factors rounded to 10 bits of mantissa, sums in float32: what a GPU's own products do by default",
-    "bfloat16": "factors rounded to 7 bits of mantissa, sums in float32",
+    "tf32": "operands rounded to 10 bits of mantissa, sums in float32: the default of a GPU's matrix products",
+    "bfloat16": "operands rounded to 7 bits of mantissa, sums in float32",
 }
-"""The precision of products inside the GPU kernels. The streamed one's TF32 is float16: as many bits, for 6e-5 to 65504."""
+"""Precisions of matrix products inside the GPU kernels.
+
+For "tf32" the streamed kernel uses float16, which has as many bits of mantissa, for values from 6e-5 to 65504.
+"""
 
 METHODS: dict[str, str] = {
-    "euler": "forward Euler, order 1; at dt = tau the flow becomes the usual recurrent map",
-    "forward_backward_euler": "first one half of the state, then the other from the new first half, order 1 (LEM)",
+    "euler": "forward Euler, order 1; with dt = tau it gives the usual recurrent map",
+    "forward_backward_euler": "updates one half of the state, then the other from the new first half, order 1 (LEM)",
     "heun": "explicit trapezoid, order 2",
     "midpoint": "explicit midpoint, order 2",
     "rk4": "the classical Runge-Kutta method, order 4",
-    "tsit5": "Tsitouras 5(4), adaptive to rtol and atol",
-    "kvaerno5": "Kvaerno 5(4), implicit and adaptive, for stiff fields",
+    "tsit5": "Tsitouras 5(4), adaptive with tolerances rtol and atol",
+    "kvaerno5": "Kvaerno 5(4), implicit and adaptive, for stiff vector fields",
 }
-"""Every integrator and what it is."""
+"""The integrators and their descriptions."""
 
 ADAPTIVE = ("tsit5", "kvaerno5")
 
@@ -35,57 +43,67 @@ solver_setting = partial(setting, part="solver")
 
 @dataclasses.dataclass(frozen=True)
 class Solver:
-    """How time passes.
+    """Settings of the numerical integration.
 
     **Arguments:**
 
     - `method`: a name from `METHODS`.
-    - `substeps`: steps per bin, for the methods of fixed step.
-    - `interpolation`: what the input does between its samples: "hold" keeps x_t during bin t; "linear" moves from x_t at
-      the start of bin t to x_(t+1) at its end, and so looks one sample ahead (it is not causal).
-    - `adjoint`: "discretise_then_optimise" differentiates the steps themselves; "optimise_then_discretise" solves the
-      adjoint equation backwards in time, bin by bin, from the stored state at each bin's end.
-    - `memory`: of the backward pass. "store" keeps what every bin computed; "checkpoint" keeps about 2 sqrt(T) states and
-      computes the rest again.
-    - `kernel`: how training takes a batch through time. "loop" is a compiled loop over bins. "fused" is one GPU kernel for
-      all bins, with the weights on the chip (`gnode.solve.fused`: the gated family by forward Euler, float32, layers up
-      to 128 units, state and inputs up to 127 together). "streamed" is one that reads the weights again in every bin
-      (`gnode.solve.streamed`: any width, also GRU, LSTM and LEM). Without a GPU the loop takes the place of both. "auto"
-      takes the fused one on a GPU that is new enough, where it fits, and the loop elsewhere.
-    - `products`: a name from `PRODUCTS`, the precision of products inside the GPU kernels.
-    - `cores`: of a CPU, over which the trials of a batch are split, after `gnode.use_cores`. Sums are then made in another
-      order, so results agree with those of one core to rounding.
-    - `rtol`, `atol`, `max_steps`: tolerances and the most steps in one bin, for the adaptive methods.
+    - `substeps`: the number of steps per bin of a fixed-step method.
+    - `interpolation`: the input between its samples. "hold" keeps x_t during bin t; "linear" interpolates from x_t at the
+      start of bin t to x_(t+1) at its end, which is not causal: it uses the next sample.
+    - `adjoint`: "discretise_then_optimise" differentiates the steps of the solver; "optimise_then_discretise" integrates
+      the adjoint equation backwards in time, bin by bin, from the stored state at the end of each bin.
+    - `memory`: the memory of the backward pass. "store" keeps the intermediate results of every bin; "checkpoint" keeps
+      about 2 sqrt(T) states and recomputes the rest.
+    - `kernel`: the implementation of the loop over bins in training. "loop" is a compiled loop. "fused" is one GPU kernel
+      for all bins that keeps the weights on the chip (the gated family by forward Euler, float32, layers of at most 128
+      units, at most 127 units and inputs together). "streamed" is one GPU kernel that reads the weights again in every bin
+      (any width, also GRU, LSTM and LEM). Without a GPU both fall back to the loop. "auto" chooses the fused kernel on a
+      recent GPU if it supports the cell, and the loop otherwise.
+    - `products`: a name from `PRODUCTS`, the precision of matrix products inside the GPU kernels.
+    - `cores`: the number of CPU cores over which the trials of a batch are split, after `gnode.use_cores`. Sums are then
+      computed in another order, so results agree with those of one core up to rounding.
+    - `rtol`, `atol`: the relative and absolute tolerances of an adaptive method.
+    - `max_steps`: the maximum number of steps in one bin of an adaptive method.
 
-    >>> Solver("rk4", substeps=2).method
-    'rk4'
+    **Raises:** `ArgumentError` for an unknown name or settings that exclude each other.
+
+    >>> Solver("rk4", substeps=2)
+    Solver(method='rk4', substeps=2)
     """
 
     method: str = solver_setting("euler", str, f"Integrator: {', '.join(METHODS)}.", check=choice(tuple(METHODS)))
     substeps: int = solver_setting(1, int, "Steps per bin of a fixed-step method.", check=errors.whole)
     interpolation: str = solver_setting(
-        "hold", str, f"Input between samples: {', '.join(INTERPOLATIONS)}.", check=choice(INTERPOLATIONS)
+        "hold",
+        str,
+        f"Interpolation of the input between samples: {', '.join(INTERPOLATIONS)}.",
+        check=choice(INTERPOLATIONS),
     )
     adjoint: str = solver_setting(
-        "discretise_then_optimise", str, f"Gradient: {', '.join(ADJOINTS)}.", check=choice(ADJOINTS)
+        "discretise_then_optimise", str, f"Computation of the gradient: {', '.join(ADJOINTS)}.", check=choice(ADJOINTS)
     )
-    memory: str = solver_setting("store", str, f"Backward pass: {', '.join(MEMORIES)}.", check=choice(MEMORIES))
+    memory: str = solver_setting(
+        "store", str, f"Memory of the backward pass: {', '.join(MEMORIES)}.", check=choice(MEMORIES)
+    )
     kernel: str = solver_setting(
         "auto",
         str,
-        f"All bins by one GPU kernel or by a loop: {', '.join(KERNELS)}.",
+        f"Implementation of the loop over bins: {', '.join(KERNELS)}.",
         check=choice(KERNELS),
     )
     products: str = solver_setting(
         "tf32",
         str,
-        f"Precision of products in the GPU kernels: {', '.join(PRODUCTS)}.",
+        f"Precision of matrix products in the GPU kernels: {', '.join(PRODUCTS)}.",
         check=choice(tuple(PRODUCTS)),
     )
-    cores: int = solver_setting(1, int, "CPU cores that share the trials of a batch.", check=errors.whole)
+    cores: int = solver_setting(1, int, "CPU cores over which the trials of a batch are split.", check=errors.whole)
     rtol: float = solver_setting(1e-4, float, "Relative tolerance of an adaptive method.", check=errors.positive)
     atol: float = solver_setting(1e-6, float, "Absolute tolerance of an adaptive method.", check=errors.positive)
-    max_steps: int = solver_setting(4096, int, "Most steps in one bin of an adaptive method.", check=errors.whole)
+    max_steps: int = solver_setting(
+        4096, int, "Maximum number of steps in one bin of an adaptive method.", check=errors.whole
+    )
 
     def __post_init__(self):
         check_settings(self)
@@ -95,6 +113,36 @@ class Solver:
             )
         if self.method == "forward_backward_euler" and self.adjoint == "optimise_then_discretise":
             raise errors.ArgumentError(
-                "adjoint 'optimise_then_discretise' needs a flow, and 'forward_backward_euler' is a splitting of one; "
-                "use method 'euler'."
+                "adjoint is 'optimise_then_discretise', which needs a flow, but method 'forward_backward_euler' splits the "
+                "flow; use method 'euler'."
             )
+
+    def __repr__(self) -> str:
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        defaults = {field.name: field.default for field in dataclasses.fields(self) if field.name != "method"}
+        shown = [f"{name}={value!r}" for name, value in values.items() if value != defaults.get(name)]
+        return f"Solver({', '.join(shown)})"
+
+
+def as_solver(cell: Any, method: str | Solver | None, options: dict) -> Solver:
+    """Returns the solver that `method` and `options` specify.
+
+    **Arguments:**
+
+    - `cell`: the cell, whose default method is used if `method` is None.
+    - `method`: a name from `METHODS`, a `Solver`, or None.
+    - `options`: further options of `Solver`, which must be empty if `method` is a `Solver`.
+
+    **Raises:** `ArgumentError` for an unknown name or option.
+
+    >>> from gnode.cells import lem
+    >>> as_solver(lem(2, 3, key=0), None, {"substeps": 2})
+    Solver(method='forward_backward_euler', substeps=2)
+    """
+    if isinstance(method, Solver):
+        if options:
+            raise errors.ArgumentError(f"{', '.join(options)}: set in the Solver that is passed as method instead.")
+        return method
+    for name in options:
+        errors.one_of("an option of the solver", name, [field.name for field in dataclasses.fields(Solver)])
+    return Solver(method or cell.default_method, **options)

@@ -1,11 +1,11 @@
-"""How many bins a compiled loop takes in one turn."""
+"""Loop unrolling of compiled loops over bins."""
 
 import jax
 
 UNROLL = {"cpu": 1, "gpu": 10}
-"""Bins per turn of the compiled loop. On a GPU each turn costs a round of kernel launches, so few long turns win."""
+"""Bins per iteration of the compiled loop. On a GPU every iteration launches kernels, so few long iterations are faster."""
 
 
 def unroll(time: int) -> int:
-    """Bins per turn of a compiled loop over `time` bins."""
+    """Returns the number of bins per iteration of a compiled loop over `time` bins."""
     return min(UNROLL.get(jax.default_backend(), 1), time)

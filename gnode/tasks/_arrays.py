@@ -61,7 +61,8 @@ def arrays(
     Task('arrays', 15 training and 5 validation trials of 5 bins, 2 inputs, 1 output, loss mse at every bin)
     """
     has_times = isinstance(inputs, Series) or times is not None
-    classes = classes or (inputs.label_names or None if isinstance(inputs, Series) else classes)
+    if isinstance(inputs, Series):
+        classes = classes or inputs.label_names or None
     binned = _binned(inputs, targets, dt, times, mask, lengths)
     is_class = np.issubdtype(binned.targets.dtype, np.integer)
     parts = _split(binned.targets if is_class else None, len(binned.inputs), validation, test, key)
@@ -233,7 +234,9 @@ def _irregular_stamps(dt: np.ndarray, timestamp: str) -> np.ndarray:
 
 
 def array_file(path: str | Path, *, dt: float | None = None, **options: Any) -> Task:
-    """Makes a task from an .npz file with the arrays `inputs` and `targets`, and optionally `times`, `dt`, `mask`, `lengths`.
+    """Makes a task from an .npz file with the arrays `inputs` and `targets`.
+
+    The file may also hold `times`, `dt`, `mask` and `lengths`.
 
     **Arguments:**
 

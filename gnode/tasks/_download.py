@@ -1,37 +1,46 @@
-"""Fetching an original, with its checksum."""
+"""Downloads of original data files, verified by checksum."""
 
 import hashlib
 import http.client
-import json
-import os
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
-from gnode import errors
-from gnode.tasks.cache import cache_folder
+from gnode import errors, files
+from gnode.tasks import cache
 
 BLOCK = 2**20
-SECONDS_TO_ANSWER = 60
-REMEMBERED = "checksums.json"
-"""In the cache: the SHA-256 of what each address first gave, for originals whose checksum nobody has published."""
+"""Bytes that are read at a time."""
+TIMEOUT = 60
+"""Seconds to wait for an answer."""
+CHECKSUMS = "checksums.json"
+"""File in the cache with the SHA-256 of the first download from each URL, for originals without a published checksum."""
 
 Progress = Callable[[int, int | None], None]
-"""Told how many bytes have come, of how many if that is known."""
+"""Function that is called with the number of bytes received and the total, None if the total is unknown."""
 
 
 def download(url: str, target: Path, sha256: str | None = None, progress: Progress = lambda done, total: None) -> str:
-    """Fetches `url` into the file `target`, and returns its SHA-256.
+    """Downloads `url` to the file `target` and verifies its checksum.
 
-    It is compared with `sha256`, or else with what the same address gave before (`checksums.json` in the cache).
+    **Arguments:**
+
+    - `url`: address that begins with https:// or http://.
+    - `target`: file to write.
+    - `sha256`: expected checksum; by default that of an earlier download from the same URL, if there was one.
+    - `progress`: called after every block.
+
+    **Returns:** the SHA-256 of the file.
+
+    **Raises:** `ArgumentError` if the download fails or the checksum differs.
     """
     if not url.startswith(("http://", "https://")):
         raise errors.ArgumentError(f"url is {url!r}, but must begin with https:// or http://.")
     found = _fetch(url, target, progress)
-    expected = sha256 or remembered().get(url)
+    expected = sha256 or known_checksums().get(url)
     if expected is not None and found != expected.lower():
-        whose = "its checksum" if sha256 else f"the one remembered in {cache_folder() / REMEMBERED}"
+        whose = "its checksum" if sha256 else f"the one remembered in {cache.cache_folder() / CHECKSUMS}"
         raise errors.ArgumentError(
             f"{url} gave a file whose SHA-256 is {found}, but {whose} is {expected}; nothing was kept."
         )
@@ -39,11 +48,12 @@ def download(url: str, target: Path, sha256: str | None = None, progress: Progre
 
 
 def _fetch(url: str, target: Path, progress: Progress) -> str:
+    """Downloads `url` to `target` and returns its SHA-256."""
     digest = hashlib.sha256()
     done = 0
     try:
         request = urllib.request.Request(url, headers={"User-Agent": "gnode"})
-        with urllib.request.urlopen(request, timeout=SECONDS_TO_ANSWER) as answer, target.open("wb") as file:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer, target.open("wb") as file:
             length = answer.headers.get("Content-Length")
             total = int(length) if length else None
             while block := answer.read(BLOCK):
@@ -62,25 +72,23 @@ def _fetch(url: str, target: Path, progress: Progress) -> str:
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file."""
+    """Returns the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def remembered() -> dict[str, str]:
-    """The checksums of earlier downloads, by address."""
-    path = cache_folder() / REMEMBERED
+def known_checksums() -> dict[str, str]:
+    """Returns the checksums of earlier downloads, by URL."""
+    path = cache.cache_folder() / CHECKSUMS
     if not path.exists():
         return {}
     try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError) as problem:
-        raise errors.StoreError(f"{path} is broken and cannot be read ({problem}); remove it.") from problem
+        return files.read_json(path)
+    except errors.StoreError as problem:
+        raise errors.StoreError(f"{str(problem).removesuffix('.')}; remove it.") from problem
 
 
-def remember(url: str, sha256: str) -> None:
-    """Adds a checksum to those of earlier downloads. To be called once the download has proved to be a data set."""
-    path = cache_folder() / REMEMBERED
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(json.dumps(remembered() | {url: sha256}, indent=1) + "\n")
-    os.replace(temporary, path)
+def record_checksum(url: str, sha256: str) -> None:
+    """Records the checksum of a download. Call it only after the download was converted to a data set."""
+    with cache.writing():
+        files.write_json(cache.cache_folder() / CHECKSUMS, known_checksums() | {url: sha256})

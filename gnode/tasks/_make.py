@@ -1,4 +1,4 @@
-"""Tasks by name or file."""
+"""Making tasks by name or from a file."""
 
 from inspect import signature
 from pathlib import PurePath
@@ -9,37 +9,54 @@ from gnode.tasks._trials import Task, Trials
 from gnode.tasks.registry import ALIASES, FILE_TASKS, TASKS
 
 NOT_OPTIONS = {"path", "options", "name", "classes", "inputs", "targets", "times", "mask", "lengths"}
-"""Arguments of the makers of file tasks that the file itself provides."""
+"""Parameters of the functions for files that are not options: the file provides their values."""
 
 
 def make(name: str, **options: Any) -> Task:
-    """Makes the task of that name; a name that ends in .npz or .csv is a file of yours.
+    """Makes a task by name, or from a file.
 
-    **Raises:** `ArgumentError` for an unknown name or option, with the nearest one suggested.
+    **Arguments:**
+
+    - `name`: a name in `TASKS`, or the path of an .npz or .csv file.
+    - `options`: arguments of the function that makes the task, such as `flip_flop`, `arrays` or `table_file`.
+
+    **Returns:** a `Task`.
+
+    **Raises:** `ArgumentError` for an unknown name or option; the message suggests the nearest one.
 
     >>> make("flipflop-ring", trials=3, validation=2).outputs
     2
     """
-    of_file = FILE_TASKS.get(PurePath(name).suffix)
-    if of_file is not None:
+    file_task = FILE_TASKS.get(PurePath(name).suffix)
+    if file_task is not None:
         from gnode.tasks._arrays import arrays
 
-        known = ({*signature(of_file.load()).parameters, *signature(arrays).parameters}) - NOT_OPTIONS
+        known = ({*signature(file_task.load()).parameters, *signature(arrays).parameters}) - NOT_OPTIONS
         arguments: tuple[Any, ...] = (name,)
-        maker = of_file
+        entry = file_task
     else:
-        maker, arguments = TASKS[errors.one_of("task", ALIASES.get(name, name), TASKS)], ()
-        known = set(list(signature(maker.load()).parameters)[len(maker.arguments) :])
+        entry, arguments = TASKS[errors.one_of("task", ALIASES.get(name, name), TASKS)], ()
+        known = set(list(signature(entry.load()).parameters)[len(entry.arguments) :])
     for option in options:
         errors.one_of(f"an option of task {name}", option, sorted(known))
-    return maker(*arguments, **options)
+    return entry(*arguments, **options)
 
 
 def new_trials(task: Task, count: int, **changes: Any) -> Trials:
-    """Draws trials of a named task that are not among its own, with other options if wanted.
+    """Draws new trials of a random task, independent of its training and validation trials.
 
-    >>> new_trials(make("flipflop-square", trials=3, validation=2), 5, span=(2.0, 4.0)).inputs.shape[0]
-    5
+    **Arguments:**
+
+    - `task`: a task that is drawn at random, such as a flip-flop.
+    - `count`: number of trials.
+    - `changes`: options of the task that differ, e.g. `span` to test generalisation.
+
+    **Returns:** `Trials`.
+
+    **Raises:** `ArgumentError` if the task is not drawn at random.
+
+    >>> new_trials(make("flipflop-square", trials=3, validation=2), 5, span=(2.0, 4.0))
+    Trials(5 trials, 100 bins, 2 inputs, 2 targets per bin)
     """
     if task.options is None or "key" not in task.options:
         raise errors.ArgumentError(f"task {task.name} was not drawn at random, so there are no new trials of it.")

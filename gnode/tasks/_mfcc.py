@@ -1,11 +1,11 @@
-"""Mel-frequency cepstral coefficients: what the speech task hears of a clip.
+"""Mel-frequency cepstral coefficients (MFCC), the inputs of the speech task.
 
-A clip x is reflected at both ends and cut into frames of `window` samples, one every `hop`. With a Hann window w,
+A clip x is padded by reflection and cut into frames of `window` samples, one every `hop` samples. With a Hann window w,
 
     P[k, t] = |sum_n w[n] x[t hop + n] exp(-2 pi i k n / window)|^2,    M[m, t] = sum_k B[k, m] P[k, t],
     c[j, t] = sum_m D[j, m] log(M[m, t] + 1e-6),
 
-where B holds triangular bands that are equally wide on the mel scale m = 2595 log10(1 + f / 700), and D is the orthonormal
+where B holds triangular filters that are equally wide on the mel scale m = 2595 log10(1 + f / 700), and D is the orthonormal
 discrete cosine transform, of which the first `coefficients` rows are kept.
 """
 
@@ -18,9 +18,10 @@ from jaxtyping import Float
 from gnode import errors
 
 RATE = 16_000
+"""Sampling rate in Hz."""
 WINDOW, HOP, BANDS, COEFFICIENTS = 200, 100, 64, 20
 FLOOR = 1e-6
-"""Added to the power in a band before its logarithm is taken."""
+"""Constant that is added to the power in a band before the logarithm."""
 
 
 def mfcc(
@@ -32,11 +33,17 @@ def mfcc(
     bands: int = BANDS,
     coefficients: int = COEFFICIENTS,
 ) -> Float[np.ndarray, "clips frames coefficients"]:
-    """The cepstral coefficients of sound, a row per frame.
+    """Computes mel-frequency cepstral coefficients.
 
-    **Arguments:** `clips`, sound between -1 and 1, `rate` samples a second; the rest as above.
+    **Arguments:**
 
-    **Returns:** 1 + samples // hop frames of `coefficients` numbers, float32.
+    - `clips`: array of shape (clips, samples) with values between -1 and 1.
+    - `rate`: sampling rate in Hz.
+    - `window`, `hop`: samples of a frame, and between the beginnings of two frames.
+    - `bands`: number of mel filters.
+    - `coefficients`: number of coefficients that are kept.
+
+    **Returns:** a float32 array of shape (clips, 1 + samples // hop, coefficients).
 
     >>> mfcc(np.zeros((2, 16_000), np.float32)).shape
     (2, 161, 20)
@@ -57,16 +64,16 @@ def mfcc(
 
 @cache
 def _hann(window: int) -> Float[np.ndarray, " window"]:
-    """The periodic window: its next sample would begin it again."""
+    """Returns the periodic Hann window."""
     return (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(window) / window)).astype(np.float32)
 
 
 @cache
 def mel_bands(rate: int, window: int, bands: int) -> Float[np.ndarray, "frequencies bands"]:
-    """Triangles over the frequencies of a spectrum, each from its left neighbour's peak to its right neighbour's.
+    """Returns triangular mel filters; each one extends from the peak of its left neighbour to that of its right neighbour.
 
-    Their corners are `bands` + 2 points that are equally far apart on the mel scale, from 0 to half of `rate`. A band that
-    is narrower than the distance between two frequencies may hold none, and is then silent.
+    The corners are `bands` + 2 points that are equally spaced on the mel scale from 0 to `rate` / 2. A filter that is
+    narrower than the spacing of the frequencies may contain none of them; its output is then 0.
 
     >>> mel_bands(16_000, 200, 64).shape
     (101, 64)

@@ -1,9 +1,9 @@
-"""Fitting noise: one trajectory of an Ornstein-Uhlenbeck process (section "Measuring Practical Expressivity", Appendix G).
+"""Fitting one trajectory of an Ornstein-Uhlenbeck process (section "Measuring Practical Expressivity", Appendix G).
 
     tau_OU dz = lambda_OU z dt + x dt + sigma_OU dw,   x = 1
 
-Nothing about the next sample can be known beyond what the last one tells, so a network that fits the whole trajectory has
-stored it: how well it can is a measure of how much it can express.
+The process is Markovian: given the present sample, earlier ones add no information about the next. A network that fits the
+whole trajectory has memorised it, so the error of the fit measures the expressivity of the network.
 """
 
 import dataclasses
@@ -21,14 +21,14 @@ from gnode.types import Key, numpy_generator, plain_key
 
 @dataclasses.dataclass(frozen=True)
 class OrnsteinUhlenbeck:
-    """The process, the same in every channel.
+    """An Ornstein-Uhlenbeck process with independent, identically distributed channels.
 
-    | symbol      | field      | meaning                                              |
-    |-------------|------------|------------------------------------------------------|
-    | tau_OU      | `tau`      | time constant in seconds                             |
-    | lambda_OU   | `decay`    | negative: the process returns to its mean            |
-    | x           | `drive`    | constant input                                       |
-    | sigma_OU    | `noise`    | scale of the noise                                   |
+    **Arguments:**
+
+    - `tau`: time constant tau_OU in seconds.
+    - `decay`: lambda_OU, negative.
+    - `drive`: constant input x.
+    - `noise`: scale of the noise sigma_OU.
 
     >>> paper = OrnsteinUhlenbeck()
     >>> paper.mean, paper.variance, paper.correlation_time
@@ -44,37 +44,44 @@ class OrnsteinUhlenbeck:
         errors.positive("tau_ou", self.tau)
         errors.positive("sigma_ou", self.noise)
         if not self.decay < 0 or not math.isfinite(self.decay):
-            raise errors.ArgumentError(f"lambda_ou is {self.decay!r}, but must be negative: else nothing comes back.")
+            raise errors.ArgumentError(f"lambda_ou is {self.decay!r}, but must be negative.")
 
     @property
     def rate(self) -> float:
-        """-lambda / tau: how fast a deviation dies, per second."""
+        """The rate -lambda / tau at which a deviation from the mean decays, per second."""
         return -self.decay / self.tau
 
     @property
     def correlation_time(self) -> float:
-        """Seconds after which the autocorrelation is 1 / e."""
+        """The time in seconds after which the autocorrelation is 1 / e."""
         return 1 / self.rate
 
     @property
     def mean(self) -> float:
-        """-x / lambda, where the process rests without noise."""
+        """The stationary mean -x / lambda."""
         return -self.drive / self.decay
 
     @property
     def variance(self) -> float:
-        """sigma^2 / (2 tau |lambda|), of every channel in the long run."""
+        """The stationary variance sigma^2 / (2 tau |lambda|) of every channel."""
         return self.noise**2 / (-2 * self.tau * self.decay)
 
     def sample(
         self, bins: int, channels: int, *, dt: float, key: Key | int, start: Sequence[float] | float | None = None
     ) -> Float[np.ndarray, "bins channels"]:
-        """The process at dt, 2 dt, ..., drawn from its exact transition: no step size, no error.
+        """Samples the process at dt, 2 dt, ... from its exact transition density, without discretisation error.
 
             z(t + dt) = m + a (z(t) - m) + sqrt(v (1 - a^2)) xi,   a = exp(lambda dt / tau)
 
-        **Arguments:** `bins` and `channels`, how much; `dt` between samples in seconds; `key`; `start`, z at time 0, a draw
-        from the long run by default. More bins continue the same trajectory.
+        **Arguments:**
+
+        - `bins`, `channels`: shape of the result. More bins continue the same trajectory.
+        - `dt`: time between samples in seconds.
+        - `key`: seed or key of the random numbers.
+        - `start`: z at time 0; drawn from the stationary distribution by default.
+
+        >>> OrnsteinUhlenbeck().sample(5, 2, dt=1.0, key=0).shape
+        (5, 2)
         """
         bins, channels = errors.whole("bins", bins), errors.whole("channels", channels)
         generator = numpy_generator(key)
@@ -91,7 +98,7 @@ class OrnsteinUhlenbeck:
 def _start(start: Any, channels: int) -> Float[np.ndarray, " channels"]:
     values = np.asarray(start, float)
     if values.shape not in ((), (1,), (channels,)) or not np.all(np.isfinite(values)):
-        raise errors.ArgumentError(f"start is {start!r}, but must be one number, or one per channel ({channels}).")
+        raise errors.ArgumentError(f"start is {errors.shown(start)}, but must be one number, or one per channel ({channels}).")
     return np.broadcast_to(values, (channels,))
 
 
@@ -106,13 +113,21 @@ def ou(
     start: Sequence[float] | float | None = None,
     key: Key | int = 0,
 ) -> Task:
-    """Fit one trajectory of an Ornstein-Uhlenbeck process: 100 samples of 30 channels, one a second; the input is 1.
+    """Makes a task that fits one trajectory of an Ornstein-Uhlenbeck process. The input is constant and equal to 1.
 
-    There is one trial, and it is also what the network is judged by: the "validation" loss is the training error, and its
-    minimum over epochs is the paper's measure.
+    The single trial is used both to train and to validate: the validation loss is the training error, and its minimum over
+    epochs is the paper's measure of expressivity.
 
-    **Arguments:** `bins`, how many samples (fewer are the beginning of the same trajectory); `channels`; `dt` between
-    samples; `tau_ou`, `lambda_ou`, `sigma_ou` of the process; `start`, its value at time 0, drawn by default; `key`.
+    **Arguments:**
+
+    - `bins`: number of samples; fewer samples are the beginning of the same trajectory.
+    - `channels`: number of channels.
+    - `dt`: time between samples in seconds.
+    - `tau_ou`, `lambda_ou`, `sigma_ou`: parameters of the process, see `OrnsteinUhlenbeck`.
+    - `start`: value of the process at time 0; drawn from the stationary distribution by default.
+    - `key`: seed or key of the random numbers.
+
+    **Returns:** a `Task`.
 
     >>> task = ou(bins=5)
     >>> task.train.targets.shape, bool((task.train.targets == ou().train.targets[:, :5]).all())

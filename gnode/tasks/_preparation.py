@@ -1,4 +1,4 @@
-"""From series to a network's input: standardised on training data, with a time stamp, split by class."""
+"""Steps from observed series to the inputs of a network: standardising, time stamps, observation counts, the split."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -10,21 +10,25 @@ from gnode import errors
 from gnode.types import Key, numpy_generator
 
 CHUNK = 256
-"""Trials that are worked on at a time, so that a large data set is not held twice in double precision."""
+"""Number of trials that are processed at a time, which limits the memory for copies in double precision."""
 
-STAMPS = ("relative", "seconds", "none")
+TIMESTAMPS = ("relative", "seconds", "none")
+"""Kinds of time stamps that can be the first channel of the inputs."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Scale:
-    """Mean and standard deviation of each channel: x becomes (x - mean) / deviation."""
+    """Mean and standard deviation of each channel. Standardising maps x to (x - mean) / deviation."""
 
     mean: Float[np.ndarray, " channels"]
     deviation: Float[np.ndarray, " channels"]
 
+    def __repr__(self) -> str:
+        return f"Scale({len(self.mean)} channels)"
+
     @classmethod
     def of(cls, values: Float[np.ndarray, "trials bins channels"]) -> "Scale":
-        """Of the observed values of (training) trials. A channel that never changes, or was never seen, is only shifted.
+        """Computes the scale of the observed values; NaN is ignored. Constant or unobserved channels get deviation 1.
 
         >>> Scale.of(np.array([[[1.0], [3.0], [np.nan]]])).mean.tolist()
         [2.0]
@@ -41,7 +45,7 @@ class Scale:
         return cls(mean, np.where(deviation > 0, deviation, 1.0))
 
     def apply(self, values: Float[np.ndarray, "trials bins channels"]) -> Float[np.ndarray, "trials bins channels"]:
-        """Standardises in place, and returns the same array."""
+        """Standardises `values` in place and returns the same array."""
         for part in _chunks(values):
             part[...] = (part - self.mean) / self.deviation
         return values
@@ -52,12 +56,20 @@ def _chunks(values: np.ndarray) -> list[np.ndarray]:
 
 
 def time_stamps(trials: int, bins: int, step: float = 1.0, how: str = "relative") -> np.ndarray:
-    """The time of each bin as a channel: divided by the length of a trial ("relative"), in "seconds", or "none" at all.
+    """Returns the time of each bin as a channel.
+
+    **Arguments:**
+
+    - `trials`, `bins`: shape of the result.
+    - `step`: length of a bin in seconds.
+    - `how`: "relative" divides the time by the length of a trial, "seconds" does not, "none" returns no channel.
+
+    **Returns:** an array of shape (trials, bins, 1), or (trials, bins, 0) for "none".
 
     >>> time_stamps(1, 4)[0, :, 0].tolist()
     [0.0, 0.25, 0.5, 0.75]
     """
-    errors.one_of("timestamp", how, STAMPS)
+    errors.one_of("timestamp", how, TIMESTAMPS)
     if how == "none":
         return np.zeros((trials, bins, 0), np.float32)
     stamps = np.arange(bins, dtype=np.float32) * (step if how == "seconds" else 1 / bins)
@@ -65,7 +77,7 @@ def time_stamps(trials: int, bins: int, step: float = 1.0, how: str = "relative"
 
 
 def observation_counts(observed: Bool[np.ndarray, "trials bins channels"]) -> Float[np.ndarray, "trials bins channels"]:
-    """How often each channel was observed so far (this bin included), divided by the number of bins. Causal.
+    """Counts the observations of each channel up to and including each bin, divided by the number of bins. Causal.
 
     >>> observation_counts(np.array([[[True], [False], [True], [False]]]))[0, :, 0].tolist()
     [0.25, 0.25, 0.5, 0.5]
@@ -76,14 +88,18 @@ def observation_counts(observed: Bool[np.ndarray, "trials bins channels"]) -> Fl
 def stratified_split(
     labels: Int[np.ndarray, " trials"], shares: Sequence[float] = (0.7, 0.15, 0.15), key: Key | int = 0
 ) -> list[Int[np.ndarray, " part"]]:
-    """The trials in random parts, in each of which every class has (to rounding) the same share.
+    """Splits trials at random into parts with (up to rounding) the same share of every class.
 
-    Trials are put in an order by class, random within each. Going through it, the next trial goes to the part that is
-    furthest behind its share. So the sizes are `shares` of all trials to rounding, and so are those of each class.
+    Trials are sorted by class, in random order within each class. Each trial in turn goes to the part that is furthest
+    behind its share. Therefore the sizes of the parts, overall and within each class, equal `shares` up to rounding.
 
-    **Arguments:** `labels`, a class per trial (all equal for a plain random split); `shares`, which add up to 1; `key`.
+    **Arguments:**
 
-    **Returns:** for each part the trials in it, in rising order.
+    - `labels`: class of each trial; all equal for a plain random split.
+    - `shares`: share of each part; they add up to 1.
+    - `key`: seed or key of the random order.
+
+    **Returns:** for each part the indices of its trials, in increasing order.
 
     >>> [len(part) for part in stratified_split(np.arange(100) % 5)]
     [70, 15, 15]
@@ -91,7 +107,7 @@ def stratified_split(
     labels = np.asarray(labels)
     wanted = np.asarray([errors.not_negative("share", share) for share in shares])
     if abs(wanted.sum() - 1) > 1e-9:
-        raise errors.ArgumentError(f"shares are {tuple(shares)}, but must add up to 1.")
+        raise errors.ArgumentError(f"shares is {errors.shown(tuple(shares))}, but must add up to 1.")
     sizes = _rounded(wanted * len(labels), len(labels))
     order = numpy_generator(key).permutation(len(labels))
     order = order[np.argsort(labels[order], kind="stable")]
@@ -106,7 +122,7 @@ def stratified_split(
 
 
 def _rounded(sizes: Float[np.ndarray, " parts"], total: int) -> Int[np.ndarray, " parts"]:
-    """Whole numbers next to `sizes` that add up to `total`: the largest fractions are rounded up."""
+    """Rounds `sizes` to whole numbers that add up to `total`; the largest fractions are rounded up."""
     whole = np.floor(sizes + 1e-9).astype(np.int64)
     fractions = sizes - whole
     whole[np.argsort(-fractions, kind="stable")[: total - whole.sum()]] += 1

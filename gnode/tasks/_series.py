@@ -1,4 +1,4 @@
-"""Time series as they come: irregular times, unequal lengths, missing values."""
+"""Time series with irregular times, unequal lengths and missing values."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -8,19 +8,22 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Num
 
 from gnode import errors
+from gnode.wording import plural
 
-MOST = 2**31
-"""Numbers of a grid, 8 GB: a grid that needs more was asked for by mistake."""
-SAME_BIN = 1e-6
-"""A sample this close (in bins) below the edge of a bin belongs to that bin: times carry rounding errors."""
+MAX_GRID_SIZE = 2**31
+"""Largest number of values of a grid (8 GB); a larger grid is probably a mistake in the bin length."""
+BIN_TOLERANCE = 1e-6
+"""Distance in bins below the edge of a bin within which a sample still belongs to it, because times are rounded."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class OnGrid:
-    """Series on regular bins; trials that end early are missing from there on.
+    """Trials on regular bins, made by `Series.on_grid`.
 
-    `values` hold NaN where nothing was observed; `samples` counts the samples that fell into a bin; `lengths` are the bins
-    up to each trial's last sample. `targets` count where `target_mask` is True.
+    - `values`: NaN where nothing was observed, also after the end of a trial.
+    - `samples`: number of samples in each bin.
+    - `lengths`: number of bins up to the last sample of each trial.
+    - `targets`: count in the loss where `target_mask` is True.
     """
 
     values: Float[np.ndarray, "trials bins channels"]
@@ -29,20 +32,30 @@ class OnGrid:
     targets: Float[np.ndarray, "trials bins outputs"] | None = None
     target_mask: Bool[np.ndarray, "trials bins"] | None = None
 
+    def __repr__(self) -> str:
+        trials, bins, channels = self.values.shape
+        return f"OnGrid({plural(trials, 'trial')}, {plural(bins, 'bin')}, {plural(channels, 'channel')})"
 
-@dataclasses.dataclass(frozen=True)
+
+@dataclasses.dataclass(frozen=True, repr=False)
 class Series:
-    """A set of trials, end to end.
+    """Trials of unequal lengths with irregular times, concatenated along time. `Series.of` makes one from lists.
 
-    - `values`: samples x channels of all trials, one trial after the other; NaN is a missing value.
-    - `lengths`: the number of samples of each trial.
-    - `times`: of every sample, in seconds; they increase within a trial. 0, 1, 2, ... in each trial if not given.
-    - `labels`: a class per trial, with `label_names`; or
-    - `targets`: samples x outputs, of which those count where `target_mask` is True (all that are not NaN, if not given).
+    **Arguments:**
 
-    >>> two = Series.of([[[1.0], [2.0]], [[3.0]]], labels=[0, 1], label_names=("a", "b"))
-    >>> len(two), two.channels, two.lengths.tolist()
-    (2, 1, [2, 1])
+    - `values`: array of shape (samples, channels) with all trials, one after the other; NaN is a missing value.
+    - `lengths`: number of samples of each trial.
+    - `times`: time of every sample in seconds, increasing within a trial; by default 0, 1, 2, ... in each trial.
+    - `labels`: class index of each trial, for a classification.
+    - `label_names`: names of the classes.
+    - `targets`: array of shape (samples, outputs), for a regression.
+    - `target_mask`: True for the samples whose targets count in the loss; by default those without NaN.
+
+    >>> series = Series.of([[[1.0], [2.0]], [[3.0]]], labels=[0, 1], label_names=("a", "b"))
+    >>> series
+    Series(2 trials, 3 samples, 1 channel, 2 classes)
+    >>> series.lengths.tolist()
+    [2, 1]
     """
 
     values: np.ndarray
@@ -77,9 +90,13 @@ class Series:
 
     @classmethod
     def of(cls, trials: Sequence[Any], times: Sequence[Any] | None = None, **others: Any) -> "Series":
-        """From a list of arrays (samples x channels), one per trial, with a list of their times.
+        """Makes a series from a list of trials.
 
-        `others` are the fields of the class; `targets` and `target_mask` are lists too.
+        **Arguments:**
+
+        - `trials`: arrays of shape (samples, channels), one per trial.
+        - `times`: times of each trial.
+        - `others`: further fields of the class; `targets` and `target_mask` are lists with one array per trial.
         """
         arrays = [np.asarray(trial) for trial in trials]
         widths = {array.shape[1:] for array in arrays}
@@ -101,6 +118,15 @@ class Series:
     def __len__(self) -> int:
         return len(self.lengths)
 
+    def __repr__(self) -> str:
+        counts = [plural(len(self), "trial"), plural(len(self.values), "sample"), plural(self.channels, "channel")]
+        if self.labels is not None:
+            count = len(self.label_names)
+            counts.append(f"{count} class{'es' * (count != 1)}")
+        if self.targets is not None:
+            counts.append(plural(self.targets.shape[1], "output"))
+        return f"Series({', '.join(counts)})"
+
     @property
     def channels(self) -> int:
         """The number of channels."""
@@ -108,7 +134,7 @@ class Series:
 
     @property
     def starts(self) -> Int[np.ndarray, " trials"]:
-        """The place of each trial's first sample."""
+        """The index of the first sample of each trial."""
         return np.concatenate([[0], np.cumsum(self.lengths)[:-1]])
 
     @property
@@ -122,26 +148,33 @@ class Series:
 
     @property
     def elapsed(self) -> Float[np.ndarray, " samples"]:
-        """The time of every sample since its trial's first."""
+        """The time of every sample since the first sample of its trial."""
         return self.times - np.repeat(self.times[self.starts], self.lengths)
 
     def trial(self, index: int) -> tuple[Float[np.ndarray, " samples"], Float[np.ndarray, "samples channels"]]:
-        """Times and values of one trial."""
+        """Returns times and values of one trial."""
         chosen = slice(self.starts[index], self.starts[index] + self.lengths[index])
         return self.times[chosen], self.values[chosen]
 
     def bins(self, step: float) -> int:
-        """How many bins of `step` seconds the longest trial takes."""
+        """Returns the number of bins of `step` seconds that the longest trial takes."""
         return int(self._bin(step).max()) + 1
 
     def _bin(self, step: float) -> Int[np.ndarray, " samples"]:
-        return np.floor(self.elapsed / errors.positive("step", step) + SAME_BIN).astype(np.int64)
+        return np.floor(self.elapsed / errors.positive("step", step) + BIN_TOLERANCE).astype(np.int64)
 
     def on_grid(self, step: float = 1.0, bins: int | None = None) -> OnGrid:
-        """The same trials on regular bins of `step` seconds, each from its own first sample.
+        """Puts the trials on regular bins that begin at the first sample of each trial.
 
-        Bin k holds what was observed from k * step up to (k + 1) * step after that. Where several samples fall into one
-        bin, each channel keeps the last value observed. `bins` has to hold the longest trial; that many by default.
+        Bin k holds the samples from k * step up to (k + 1) * step after the first one. If several samples fall into one
+        bin, each channel keeps its last observed value.
+
+        **Arguments:**
+
+        - `step`: length of a bin in seconds.
+        - `bins`: number of bins; by default as many as the longest trial takes.
+
+        **Raises:** `ArgumentError` if `bins` is too small, or if the grid would be too large.
 
         >>> Series.of([[[1.0], [2.0]]], times=[[0.0, 2.5]]).on_grid().values[0, :, 0].tolist()
         [1.0, nan, 2.0]
@@ -154,18 +187,18 @@ class Series:
         trial = np.repeat(np.arange(len(self)), self.lengths)
         shape = (len(self), bins)
         numbers = len(self) * bins * self.channels
-        if numbers > MOST:
+        if numbers > MAX_GRID_SIZE:
             raise errors.ArgumentError(
-                f"the longest trial takes {bins} bins of {step:g} s, and all trials {numbers:.1g} numbers: too many. "
-                f"Choose longer bins (dt), or leave dt out and keep the samples' own times."
+                f"dt is {step:g} s, with which the longest trial takes {bins} bins and all trials {numbers:.1g} numbers, too "
+                f"many; choose longer bins (dt), or leave dt out and keep the times of the samples."
             )
         values = np.full((*shape, self.channels), np.nan, self.values.dtype)
         flat = trial * bins + place
-        if np.all(np.diff(flat) > 0):  # one sample a bin
+        if np.all(np.diff(flat) > 0):  # at most one sample per bin
             values.reshape(-1, self.channels)[flat] = self.values
         else:
             for channel in range(self.channels):
-                seen = ~np.isnan(self.values[:, channel])  # assignment in order of time: the last one stays
+                seen = ~np.isnan(self.values[:, channel])  # assigned in order of time, so the last value stays
                 values[trial[seen], place[seen], channel] = self.values[seen, channel]
         samples = np.bincount(flat, minlength=shape[0] * bins).reshape(shape)
         lengths = place[self.starts + self.lengths - 1] + 1
@@ -212,13 +245,13 @@ class Series:
             raise errors.ArgumentError(f"target_mask has shape {mask.shape}, but must be {known.shape}.")
         if np.any(mask & ~known):
             trial, sample = _where(int(np.argmax(mask & ~known)), self.starts)
-            raise errors.ArgumentError(f"the target of trial {trial}, sample {sample} is missing, but is to count.")
+            raise errors.ArgumentError(f"the target of trial {trial}, sample {sample} is missing, but target_mask is True there.")
         object.__setattr__(self, "targets", targets)
         object.__setattr__(self, "target_mask", mask)
 
 
 def _where(row: int, starts: Num[np.ndarray, " trials"]) -> tuple[int, int]:
-    """Trial and sample of a row of the end-to-end arrays."""
+    """Returns the trial and the sample of a row of the concatenated arrays."""
     trial = int(np.searchsorted(starts, row, side="right")) - 1
     return trial, row - int(starts[trial])
 
@@ -247,7 +280,7 @@ def _check_times(times: np.ndarray, starts: np.ndarray, samples: int) -> None:
         trial, sample = _where(int(np.argmin(np.isfinite(times))), starts)
         raise errors.ArgumentError(f"the time of trial {trial}, sample {sample} is not a number.")
     steps = np.diff(times)
-    steps[starts[1:] - 1] = np.inf  # from one trial to the next
+    steps[starts[1:] - 1] = np.inf  # between trials, times may go backwards
     if np.any(steps <= 0):
         row = int(np.argmax(steps <= 0)) + 1
         trial, sample = _where(row, starts)

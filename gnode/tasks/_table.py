@@ -47,7 +47,7 @@ def table_file(
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "mine.csv").write_text("trial,x,y\\n1,0,0\\n1,1,1\\n2,0,0\\n2,2,2\\n")
     ...     table_file(f"{folder}/mine.csv", target_columns=["y"], dt=0.1, validation=0.5).train
-    Trials(1 trials, 2 bins, 1 input, 1 target per bin)
+    Trials(1 trial, 2 bins, 1 input, 1 target per bin)
     """
     table = Table(Path(path))
     columns = _chosen_columns(table, trial_column, time_column, input_columns, target_columns, label_column)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from gnode import errors
+from gnode.wording import plural
 
 LOSSES = ("mse", "cross_entropy")
 """Loss functions: mean squared error for a regression, cross-entropy for a classification."""
@@ -79,13 +80,10 @@ class Trials:
         return self.inputs.shape[0]
 
     def __repr__(self) -> str:
-        if self.targets.ndim == 1:
-            targets = "1 class per trial"
-        else:
-            outputs = self.targets.shape[2]
-            targets = f"{outputs} target{'s' * (outputs != 1)} per bin"
-        inputs = self.inputs.shape[2]
-        return f"Trials({len(self)} trials, {self.bins} bins, {inputs} input{'s' * (inputs != 1)}, {targets})"
+        is_class = self.targets.ndim == 1
+        targets = "1 class per trial" if is_class else f"{plural(self.targets.shape[2], 'target')} per bin"
+        counts = (plural(len(self), "trial"), plural(self.bins, "bin"), plural(self.inputs.shape[2], "input"))
+        return f"Trials({', '.join(counts)}, {targets})"
 
     @property
     def bins(self) -> int:
@@ -209,11 +207,9 @@ class Task:
     def __repr__(self) -> str:
         parts = {"training": self.train, "validation": self.validation, "test": self.test}
         *first, last = [f"{len(trials)} {part}" for part, trials in parts.items() if trials is not None]
-        inputs, outputs = (
-            f"{count} {word}{'s' * (count != 1)}" for count, word in ((self.inputs, "input"), (self.outputs, "output"))
-        )
         return (
-            f"Task({self.name!r}, {', '.join(first)} and {last} trials of {self.bins} bins, {inputs}, {outputs}, "
+            f"Task({self.name!r}, {', '.join(first)} and {last} trials of {plural(self.bins, 'bin')}, "
+            f"{plural(self.inputs, 'input')}, {plural(self.outputs, 'output')}, "
             f"loss {self.loss} at {'every' if self.when == 'every' else 'the last'} bin)"
         )
 

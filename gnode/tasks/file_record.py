@@ -1,4 +1,4 @@
-"""The file of a user that a task was made of: which one it was, and whether it has changed."""
+"""Records of the file that a task was read from, to find it again and to detect changes."""
 
 import hashlib
 from functools import lru_cache
@@ -10,16 +10,21 @@ from gnode.tasks.registry import FILE_TASKS
 
 
 def record_file(task: str) -> dict[str, str] | None:
-    """Records where the file of a task is, and a digest of its content; None if the task is not made of a file."""
+    """Returns the absolute path and the SHA-256 of the file of a task; None if the task is not read from a file."""
     if PurePath(task).suffix not in FILE_TASKS:
         return None
     return {"path": str(Path(task).resolve()), "sha256": _digest(Path(task))}
 
 
 def recorded_file(name: str, record: dict[str, str]) -> str:
-    """Returns where the file of a record is now: under its name as seen from here, or where it was.
+    """Returns the path of a recorded file: relative to the current folder, or else the absolute path in the record.
 
-    **Raises:** `StoreError` if it is gone or has changed since.
+    **Arguments:**
+
+    - `name`: path of the file as the user gave it.
+    - `record`: what `record_file` returned.
+
+    **Raises:** `StoreError` if the file does not exist or has changed.
     """
     found = [place for place in (Path(name), Path(record["path"])) if place.is_file()]
     for place in found:
@@ -28,7 +33,7 @@ def recorded_file(name: str, record: dict[str, str]) -> str:
     if found:
         raise errors.StoreError(
             f"{found[0]} has changed since it was trained on, so the rest would be about other data; put the old file back, "
-            f"or train anew."
+            f"or start a new run."
         )
     raise errors.StoreError(
         f"task file {name} does not exist here, nor at {record['path']}; put it there, or pass the task: "
@@ -43,5 +48,6 @@ def _digest(path: Path) -> str:
 
 @lru_cache(maxsize=64)
 def _digest_of(path: str, *_: Any) -> str:
+    """Computes the SHA-256 of a file; further arguments (time and size) only distinguish the entries of the cache."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""A data set in numbers, and a few of its trials as they came: what `gnode data check` shows."""
+"""Summaries of the data sets: counts, missing values and example trials, as `gnode data check` shows them."""
 
 import dataclasses
 
@@ -11,15 +11,20 @@ from gnode.tasks._trials import Task
 from gnode.tasks.datasets import characters, speech, walker2d
 
 EXAMPLES = 3
+"""Number of example trials."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Checked:
-    """What there is to see in a data set.
+    """Summary of a data set.
 
-    - `task`: as it is trained on. `missing`: the share of bins, up to each trial's last sample, without one.
-    - `observed` and `filled`: a few training trials with NaN where a value is missing, and as the network gets them.
-    - `baseline`: the test error of carrying the last value forward, for a prediction.
+    - `task`: task with its default options.
+    - `missing`: share of bins, up to the last sample of each trial, that have no sample.
+    - `observed`: some training trials, NaN where a value is missing.
+    - `filled`: the same trials as the network receives them.
+    - `baseline`: test error of the persistence baseline, for a prediction task.
+
+    No example: made by `check`, which needs the data set.
     """
 
     task: Task
@@ -28,14 +33,18 @@ class Checked:
     filled: Float[np.ndarray, "trials bins channels"]
     baseline: float | None = None
 
+    def __repr__(self) -> str:
+        baseline = "" if self.baseline is None else f", persistence baseline {self.baseline:.4g}"
+        return f"Checked({self.task!r}, {100 * self.missing:.1f}% of bins missing{baseline})"
+
     @property
     def parts(self) -> dict[str, int]:
-        """The number of trials of each part."""
+        """The number of trials of each part of the split."""
         found = {"training": self.task.train, "validation": self.task.validation, "test": self.task.test}
         return {name: len(trials) for name, trials in found.items() if trials is not None}
 
     def class_counts(self) -> dict[str, list[int]]:
-        """For each class its trials in each part; nothing for a prediction."""
+        """Returns the number of trials of each class in each part; empty for a prediction task."""
         if self.task.classes is None:
             return {}
         trials = [part for part in (self.task.train, self.task.validation, self.task.test) if part is not None]
@@ -44,12 +53,20 @@ class Checked:
 
 
 def examples(task: Task) -> Int[np.ndarray, " some"]:
-    """A few training trials, spread over all of them so that classes differ."""
+    """Returns the indices of a few training trials, spread over all of them so that classes differ."""
     return np.linspace(0, len(task.train) - 1, min(EXAMPLES, len(task.train))).astype(int)
 
 
 def check(name: str, version: int = 1) -> Checked:
-    """Makes the task of a data set with its usual settings, and measures it."""
+    """Makes the task of a data set with its default options and summarises it.
+
+    **Arguments:**
+
+    - `name`: "characters", "walker2d" or "speech".
+    - `version`: version of `speech`.
+
+    No example: it needs the data set.
+    """
     return {"characters": _characters, "walker2d": _walker2d, "speech": lambda: _speech(version)}[
         errors.one_of("data set", name, ("characters", "walker2d", "speech"))
     ]()

@@ -1,4 +1,4 @@
-"""Every task by name, and the options of tasks, so that both can be listed without loading any data."""
+"""The registry of tasks and of their options. Listing them imports no task and loads no data."""
 
 import dataclasses
 from pkgutil import resolve_name
@@ -10,52 +10,54 @@ from gnode.tasks._pulses import AMPLITUDES, describe_pulses
 __all__ = ["ALIASES", "FILE_TASKS", "FILL_NAMES", "OPTIONS", "TASKS", "TaskEntry"]
 
 FILL_NAMES = ("hold", "linear", "natural")
-"""Ways to fill missing values; `gnode.tasks.FILLS` has their functions."""
+"""Names of the methods of filling missing values, the keys of `gnode.tasks.FILLS`, without importing scipy."""
 
 OPTIONS: dict[str, Option] = {
-    "bits": Option("task", int, "Channels of a flip-flop task."),
-    "trials": Option("task", int, "Training trials."),
-    "bins": Option("task", int, "Bins in a trial."),
+    "bits": Option("task", int, "Number of channels (flip-flops)."),
+    "trials": Option("task", int, "Number of training trials."),
+    "bins": Option("task", int, "Number of bins of a trial."),
     "dt": Option("task", float, "Length of a bin in seconds."),
-    "span": Option("task", numbers, "Range of the pulses' size, as low:high.", "0.5:1"),
+    "span": Option("task", numbers, "Range of the size of pulses, as low:high.", "0.5:1"),
     "start": Option(
         "task",
         numbers,
-        "Target before the first pulse, or where the noise starts (ou), as x:y (one per channel).",
+        "Target before the first pulse, or initial value (ou), as x:y, one per channel.",
         "2:0",
     ),
-    "reading": Option("task", str, "Details by the paper's 'text' or its public 'code'."),
+    "reading": Option("task", str, "Source of the details: the paper's 'text' or its public 'code'."),
     "data_seed": Option("task", int, "Seed of the data."),
-    "channels": Option("task", int, "Channels of the noise to fit (ou)."),
-    "tau_ou": Option("task", float, "Time constant of the noise in seconds (ou)."),
-    "lambda_ou": Option("task", float, "Decay of the noise, negative (ou)."),
+    "channels": Option("task", int, "Number of channels (ou)."),
+    "tau_ou": Option("task", float, "Time constant of the process in seconds (ou)."),
+    "lambda_ou": Option("task", float, "Decay of the process, negative (ou)."),
     "sigma_ou": Option("task", float, "Scale of the noise (ou)."),
-    "dropped": Option("task", float, "Share of bins that are missing (characters)."),
-    "version": Option("task", int, "Version of the data (speech): 1 or 2."),
-    "parts": Option("task", int, "How many thirds of the data to use (speech)."),
-    "fill": Option("task", str, f"Missing inputs: {', '.join(FILL_NAMES)} (only hold is causal)."),
+    "dropped": Option("task", float, "Share of bins that are dropped (characters)."),
+    "version": Option("task", int, "Version of the data set (speech): 1 or 2."),
+    "parts": Option("task", int, "Number of thirds of the data to use (speech)."),
+    "fill": Option("task", str, f"How missing inputs are filled: {', '.join(FILL_NAMES)} (only hold is causal)."),
     "timestamp": Option("task", str, "Time as the first input: relative, seconds or none."),
-    "counts": Option("task", yes_or_no, "Inputs that count observations so far: yes or no.", "yes"),
-    "ends": Option("task", str, "Bin that is judged (characters): last of the padded trial, or its own."),
-    "standardise": Option("task", yes_or_no, "Own file: inputs to mean 0 and deviation 1, yes or no.", "yes"),
-    "trial_column": Option("task", str, "Own .csv: the column that tells trials apart."),
-    "time_column": Option("task", str, "Own .csv: the column of times in seconds."),
+    "counts": Option("task", yes_or_no, "Inputs with the count of observations so far: yes or no.", "yes"),
+    "ends": Option("task", str, "Where the loss counts (characters): end of the 'padded' trial, or its 'own' end."),
+    "standardise": Option("task", yes_or_no, "Own file: standardise the inputs, yes or no.", "yes"),
+    "trial_column": Option("task", str, "Own .csv: column that identifies the trial."),
+    "time_column": Option("task", str, "Own .csv: column of times in seconds."),
     "input_columns": Option("task", words, "Own .csv: input columns, as x:y.", "x:y"),
-    "target_columns": Option("task", words, "Own .csv: columns to predict, as x:y.", "x:y"),
-    "label_column": Option("task", str, "Own .csv: the column of a trial's class."),
-    "validation": Option("task", float, "Own file: share of trials to validate on; flip-flops: their number."),
-    "test": Option("task", float, "Own file: share of trials to test on."),
+    "target_columns": Option("task", words, "Own .csv: columns of targets, as x:y.", "x:y"),
+    "label_column": Option("task", str, "Own .csv: column with the class of a trial."),
+    "validation": Option("task", float, "Own file: share of validation trials; flip-flops: their number."),
+    "test": Option("task", float, "Own file: share of test trials."),
 }
-"""The options of tasks, in the order in which `--help` shows them."""
+"""The options of tasks, in the order of `--help`."""
 
 
 @dataclasses.dataclass(frozen=True)
 class TaskEntry:
-    """What gnode knows about a task. Call it to make one: `entry(**options)`.
+    """Entry of a task in the registry. Calling it makes the task: `entry(**options)`.
 
-    - `factory`: where the function that makes it is, as "module:name"; it is imported when it is first used.
-    - `summary`: one line for `gnode list`.
-    - `arguments`: those that set this task apart from others of the same factory.
+    **Arguments:**
+
+    - `factory`: function that makes the task, as "module:name"; it is imported when it is first used.
+    - `summary`: description in one line, for `gnode list`.
+    - `arguments`: positional arguments of the factory that distinguish this task from others with the same factory.
     """
 
     factory: str
@@ -63,7 +65,7 @@ class TaskEntry:
     arguments: tuple[Any, ...] = ()
 
     def load(self) -> Any:
-        """Imports the factory."""
+        """Imports the factory and returns it."""
         return resolve_name(self.factory)
 
     def __call__(self, *more: Any, **options: Any) -> Any:
@@ -91,13 +93,13 @@ TASKS: dict[str, TaskEntry] = {
         "classify ten spoken words: one-second clips, 161 bins of 20 cepstral coefficients",
     ),
 }
-"""Every named task, by the name that commands use."""
+"""The tasks by name, as commands use them."""
 
 ALIASES = {"flipflop-disk": "flipflop-annulus"}
-"""Other names that the paper uses."""
+"""Alternative names, which the paper uses."""
 
 FILE_TASKS: dict[str, TaskEntry] = {
     ".npz": TaskEntry("gnode.tasks._arrays:array_file", "arrays of your own"),
     ".csv": TaskEntry("gnode.tasks._table:table_file", "a table of your own"),
 }
-"""What makes a task of a user's file, by the file's suffix."""
+"""Entries for files of the user, by suffix of the file."""

@@ -1,4 +1,4 @@
-"""Mathematics of random networks: at infinite width, and drawn at a finite one to compare."""
+"""Mean-field theory of random networks at infinite width, and networks of finite width drawn to compare with it."""
 
 from gnode._lazy import public_names
 

@@ -6,13 +6,13 @@ from gnode.theory._capacity import largest_margin as largest_margin
 from gnode.theory._capacity import longest_stored as longest_stored
 from gnode.theory._capacity import random_sequence as random_sequence
 from gnode.theory._capacity import stored_row as stored_row
+from gnode.theory._correlators import two_time as two_time
 from gnode.theory._critical import Critical as Critical
 from gnode.theory._critical import CriticalCurve as CriticalCurve
 from gnode.theory._critical import critical_curve as critical_curve
 from gnode.theory._critical import critical_sigma_w as critical_sigma_w
 from gnode.theory._dynamics import ChaoticState as ChaoticState
 from gnode.theory._dynamics import chaotic_state as chaotic_state
-from gnode.theory._dynamics import two_time as two_time
 from gnode.theory._kernels import kernel as kernel
 from gnode.theory._mean_field import FixedPoint as FixedPoint
 from gnode.theory._mean_field import RandomStack as RandomStack

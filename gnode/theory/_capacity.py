@@ -1,12 +1,11 @@
-"""How long a random sequence a perceptron network can hold (Appendix D, "Gardner Volume").
+"""Capacity of a perceptron network for random sequences (Appendix D, "Gardner Volume").
 
-Storing xi^0 -> xi^1 -> ... -> xi^T in h <- sign(N^(-1/2) J h) without self-coupling asks of each row i of J
+To store xi^0 -> xi^1 -> ... -> xi^T in h <- sign(N^(-1/2) J h) without self-coupling, each row i of J must satisfy
 
-    xi_i^(t+1) N^(-1/2) sum_(j != i) J_ij xi_j^t > kappa,   t = 0, ..., T - 1,   sum_(j != i) J_ij^2 = N,
+    xi_i^(t+1) N^(-1/2) sum_(j != i) J_ij xi_j^t > kappa,   t = 0, ..., T - 1,   sum_(j != i) J_ij^2 = N.
 
-which are T random dichotomies in N - 1 dimensions: the labels xi_i^(t+1) never occur among the inputs xi_j^t,
-j != i, so the map to Gardner's problem is exact at every N. The paper writes T + 1 patterns; T + 1 is the
-number of states.
+These are T random dichotomies in N - 1 dimensions. The labels xi_i^(t+1) never occur among the inputs xi_j^t, j != i, so
+the map to Gardner's problem is exact at every N. The paper counts T + 1 patterns; T + 1 is the number of states.
 """
 
 from collections.abc import Sequence
@@ -21,16 +20,16 @@ Array = np.ndarray
 
 
 def gardner_capacity(margin: float = 0.0) -> float:
-    """alpha_c(kappa): how many transitions per unit a spherical perceptron can store with margin kappa.
+    """Computes alpha_c(kappa), the number of transitions per unit that a spherical perceptron stores with margin kappa.
 
         1 / alpha_c = int_(-kappa)^inf dt / sqrt(2 pi) exp(-t^2 / 2) (t + kappa)^2
                     = (1 + kappa^2) Phi(kappa) + kappa exp(-kappa^2 / 2) / sqrt(2 pi)
 
-    Arguments:
-        margin: kappa, the paper's epsilon, not negative.
+    **Arguments:**
 
-    Returns:
-        alpha_c, the largest T / N.
+    - `margin`: kappa >= 0, which the paper calls epsilon.
+
+    **Returns:** alpha_c, the largest T / N.
 
     >>> gardner_capacity(0.0)
     2.0
@@ -41,18 +40,18 @@ def gardner_capacity(margin: float = 0.0) -> float:
 
 
 def cover_probability(transitions: int, weights: int) -> float:
-    """Probability that random dichotomies of points in general position can be realised (Cover's count).
+    """Computes the probability that a random dichotomy of points in general position is linearly separable (Cover).
 
         P(T, n) = 2^(1 - T) sum_(k < n) binom(T - 1, k),   exactly 1/2 at T = 2n
 
-    This is the curve at finite N which sharpens into the step at T = 2N.
+    As N grows this curve sharpens into a step at T = 2N.
 
-    Arguments:
-        transitions: T.
-        weights: n, which is N - 1 for one row of a network without self-coupling.
+    **Arguments:**
 
-    Returns:
-        The probability.
+    - `transitions`: T, the number of points.
+    - `weights`: n, the dimension. It is N - 1 for one row of a network without self-coupling.
+
+    **Returns:** the probability P(T, n).
 
     >>> round(cover_probability(20, 10), 12)
     0.5
@@ -65,7 +64,17 @@ def cover_probability(transitions: int, weights: int) -> float:
 
 
 def random_sequence(units: int, transitions: int, seed: int | Sequence[int] = 0) -> Array:
-    """xi^0, ..., xi^T with independent entries of +1 and -1: (T + 1, N), the same prefix for every T.
+    """Draws states xi^0, ..., xi^T with independent entries +1 and -1.
+
+    For one seed, a shorter sequence is a prefix of a longer one.
+
+    **Arguments:**
+
+    - `units`: N.
+    - `transitions`: T.
+    - `seed`: the seed of the random generator.
+
+    **Returns:** an array of shape (T + 1, N).
 
     >>> random_sequence(4, 2).shape
     (3, 4)
@@ -75,31 +84,33 @@ def random_sequence(units: int, transitions: int, seed: int | Sequence[int] = 0)
 
 
 def _constraints(sequence: Array, row: int) -> Array:
-    """Rows xi_i^(t+1) xi_j^t, j != i: all must have a positive product with J_i."""
+    """Returns the rows xi_i^(t+1) xi_j^t, j != i, whose product with J_i must be positive."""
     others = np.delete(sequence[:-1], row, axis=1)
     return sequence[1:, row, None] * others
 
 
 def stored_row(sequence: Array, row: int) -> Array | None:
-    """A row of J that makes every transition of one unit come out right, or None, by linear programming.
+    """Finds a row of J that produces every transition of one unit, by linear programming.
 
         find J_i with xi_i^(t+1) sum_(j != i) J_ij xi_j^t >= 1 for all t
 
-    The threshold 1 is no margin: J may be scaled at will.
+    The threshold 1 imposes no margin, because the scale of J is free.
 
-    Arguments:
-        sequence: (T + 1, N) with entries +1 and -1.
-        row: i.
+    **Arguments:**
 
-    Returns:
-        The N weights J_i, with J_ii = 0, or None.
+    - `sequence`: an array of shape (T + 1, N) with entries +1 and -1.
+    - `row`: i, the unit.
+
+    **Returns:** the N weights J_i, with J_ii = 0, or `None` if the sequence cannot be stored.
 
     >>> stored_row(np.array([[1.0, 1.0], [-1.0, 1.0]]), row=0)
     array([ 0., -1.])
     """
     signs = np.asarray(sequence, float)
     if signs.ndim != 2 or not np.all(np.abs(signs) == 1):
-        raise errors.ArgumentError("sequence must be an array of states x units with entries +1 and -1.")
+        raise errors.ArgumentError(
+            f"sequence is {errors.shown(sequence)}, but must be an array of shape (states, units) with entries +1 and -1."
+        )
     if row not in range(signs.shape[1]):
         raise errors.ArgumentError(f"row is {row!r}, but must be one of the units 0 to {signs.shape[1] - 1}.")
     sides = _constraints(signs, row)
@@ -111,18 +122,22 @@ def stored_row(sequence: Array, row: int) -> Array | None:
 
 
 def longest_stored(sequence: Array, row: int) -> tuple[int, int]:
-    """(T, programs solved): the longest prefix whose transitions one unit can store, found by bisection.
+    """Finds the longest prefix of a sequence that one unit can store, by bisection.
 
-    A prefix of a storable sequence is storable, so bisection is exact.
+    Bisection is exact, because every prefix of a storable sequence is storable.
+
+    **Arguments:**
+
+    - `sequence`: an array of shape (T + 1, N) with entries +1 and -1.
+    - `row`: the unit.
+
+    **Returns:** the number of transitions of that prefix, and the number of linear programs solved.
 
     >>> longest_stored(random_sequence(2, 6, seed=1), row=0)[0]
     1
     """
-    low, high, solved = (
-        0,
-        len(sequence) - 1,
-        0,
-    )  # `low` transitions can be stored, more than `high` are not there
+    solved = 0
+    low, high = 0, len(sequence) - 1  # `low` transitions can be stored, more than `high` cannot
     while low < high:
         middle = (low + high + 1) // 2
         solved += 1
@@ -135,14 +150,16 @@ def longest_stored(sequence: Array, row: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class CapacityExperiment:
-    """The longest storable prefix of many rows, and what it says about the capacity.
+    """Numbers of transitions that the rows of random networks can store.
 
-    Attributes:
-        units: the network sizes N.
-        longest: for each N the longest storable T of every row that was tried.
-        programs: linear programs solved.
-        status: "complete", or "censored" if some row could store all that was offered, so that its T is a
-            lower bound.
+    **Attributes:**
+
+    - `units`: the network sizes N.
+    - `longest`: for each N, the largest storable T of every row.
+    - `programs`: the number of linear programs solved.
+    - `status`: "complete", or "censored" if some row stored its whole sequence, so that its T is only a lower bound.
+
+    No example: made by `capacity_experiment`.
     """
 
     units: tuple[int, ...]
@@ -150,30 +167,33 @@ class CapacityExperiment:
     programs: int
     status: str
 
+    def __repr__(self) -> str:
+        rows = len(self.longest[0]) if self.longest else 0
+        return f"CapacityExperiment(units={errors.shown(self.units)}, {rows} rows each, status={self.status!r})"
+
     def stored_fraction(self, index: int, load: Array) -> Array:
-        """Fraction of the rows of the `index`-th size that store T = load * N transitions."""
+        """Computes the fraction of the rows of size `units[index]` that store T = load * N transitions."""
         longest = self.longest[index]
         return np.mean(longest[:, None] >= np.asarray(load)[None] * self.units[index], axis=0)
 
     def half_load(self, index: int) -> float:
-        """T / N at which half of the rows still store the sequence."""
+        """Computes the load T / N at which half of the rows still store the sequence."""
         return float(np.median(self.longest[index]) + 0.5) / self.units[index]
 
 
 def capacity_experiment(
     units: Sequence[int] = (10, 20, 40), rows: int = 40, max_load: float = 4.0, seed: int = 0
 ) -> CapacityExperiment:
-    """Stores random sequences by linear programming, row by row, and finds how long each row lasts.
+    """Measures by linear programming how many transitions of a random sequence single rows can store.
 
-    Arguments:
-        units: network sizes N.
-        rows: rows tried per size, each with a sequence of its own, so that they are independent.
-        max_load: T / N offered.
-        seed: of the sequences.
+    **Arguments:**
 
-    Returns:
-        A `CapacityExperiment`; half of the rows fail beyond T = 2 (N - 1), and all of them at once as N
-        grows.
+    - `units`: the network sizes N.
+    - `rows`: the number of rows per size. Each has its own sequence, so that the rows are independent.
+    - `max_load`: the length T / N of the sequences.
+    - `seed`: the seed of the sequences.
+
+    **Returns:** a `CapacityExperiment`. Half of the rows fail beyond T = 2 (N - 1), and the transition sharpens as N grows.
 
     >>> 1.0 < capacity_experiment(units=(10,), rows=10).half_load(0) < 2.6
     True
@@ -196,26 +216,27 @@ def capacity_experiment(
 
 
 def largest_margin(sequence: Array, row: int) -> float:
-    """kappa: the largest margin with which one row can store a sequence, 0 if it cannot store it at all.
+    """Computes the largest margin kappa with which one row can store a sequence.
 
-    The maximum of min_t xi_i^(t+1) J_i . xi^t / sqrt N over |J_i|^2 = N is the distance from the origin to
-    the convex hull of the constraint vectors, which non-negative least squares finds:
+    The maximum of min_t xi_i^(t+1) J_i . xi^t / sqrt N over |J_i|^2 = N is the distance from the origin to the convex hull
+    of the constraint vectors. Non-negative least squares finds it:
 
         min over a >= 0, sum a = 1 of |sum_t a_t xi_i^(t+1) xi^t|.
 
-    Arguments:
-        sequence: (T + 1, N) with entries +1 and -1.
-        row: i.
+    **Arguments:**
 
-    Returns:
-        kappa; at T = alpha N it tends to the solution of alpha_c(kappa) = alpha.
+    - `sequence`: an array of shape (T + 1, N) with entries +1 and -1.
+    - `row`: i, the unit.
+
+    **Returns:** kappa, which is 0 if the row cannot store the sequence. At T = alpha N it tends to the solution of
+    alpha_c(kappa) = alpha.
 
     >>> round(largest_margin(np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]), row=0), 6)  # sqrt(N - 1)
     1.414214
     """
     sides = _constraints(np.asarray(sequence, float), row)
-    # Lawson and Hanson's reduction: with y the residual of min |[sides^T; 1] a - (0, 1)|, the nearest point
-    # of the hull is y up to scale, and it is at the origin when the residual vanishes.
+    # Lawson and Hanson's reduction: up to scale, the point of the hull nearest to the origin is the residual of
+    # min |[sides^T; 1] a - (0, 1)|. The hull contains the origin when the residual vanishes.
     stacked = np.vstack([sides.T, np.ones(len(sides))])
     target = np.append(np.zeros(sides.shape[1]), 1.0)
     combination, _ = optimize.nnls(stacked, target)

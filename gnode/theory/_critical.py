@@ -1,4 +1,4 @@
-"""Where rho(J) = 1: the critical weight scale, and its curve in the (sigma_b, sigma_w) plane (Appendix A)."""
+"""The critical weight scale, at which rho(J) = 1, and its curve in the (sigma_b, sigma_w) plane (Appendix A)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,28 +14,35 @@ from gnode.theory._roots import bracketed_root
 METHODS = ("auto", "closed", "numeric")
 
 _HOMOGENEOUS = ("identity", "relu", "leaky_relu")  # phi(c x) = c phi(x), so C_phi' does not depend on K
-_LOWEST, _HIGHEST = 1e-2, 1e3  # the weight scales that are searched
+_LOWEST, _HIGHEST = 1e-2, 1e3  # the range of weight scales in which the solution is searched
 _STEP = 1.5
 _RTOL = 1e-14
-_BEYOND = 1.0  # stands for log rho where no fixed point exists
-_AT_ONE = 1e-6  # how near to 1 rho must be for the transition to be the paper's
-_WARM_STEP = 1.1  # along a curve the next critical scale is near the last
+_BEYOND = 1.0  # replaces log rho where no fixed point exists
+_AT_ONE = 1e-6  # the largest |rho - 1| at which the transition counts as a loss of stability
+_WARM_STEP = 1.1  # the step of a search that starts from the previous point of a curve, which is close
 
 
 @dataclass(frozen=True)
 class Critical:
-    """A critical weight scale.
+    """A critical weight scale. `float` returns its `sigma_w`.
 
-    Attributes:
-        sigma_w: sigma_w*, where rho(J) = 1.
-        stack: the ensemble at that scale.
-        radius: rho(J) there, 1 up to rounding.
-        state_variance: C_h there; NaN where it diverges (a homogeneous activation with biases).
-        method: "closed" or "numeric".
-        iterations: fixed points that were solved for.
-        error: bound on the relative error of sigma_w.
-        status: "converged", or "runaway" where the fixed point ceases to exist before rho reaches 1: the
-            variance of the state runs away first (gelu and silu with biases, softplus without).
+    **Attributes:**
+
+    - `sigma_w`: sigma_w*, at which rho(J) = 1.
+    - `stack`: the `RandomStack` at that scale.
+    - `radius`: rho(J) at that scale, 1 up to rounding.
+    - `state_variance`: C_h at that scale; NaN where it diverges (a homogeneous activation with biases).
+    - `method`: "closed" or "numeric".
+    - `iterations`: the number of fixed points solved for.
+    - `error`: a bound on the relative error of `sigma_w`.
+    - `status`: "converged", or "runaway" if the fixed point ceases to exist before rho reaches 1, because the variance of
+        the state diverges first (gelu and silu with biases, softplus without).
+
+    >>> found = critical_sigma_w(3, "tanh")
+    >>> found
+    Critical(sigma_w=1, radius=1, state_variance=0, method='closed', status='converged')
+    >>> float(found)
+    1.0
     """
 
     sigma_w: float
@@ -47,6 +54,13 @@ class Critical:
     error: float
     status: str
 
+    def __float__(self) -> float:
+        return float(self.sigma_w)
+
+    def __repr__(self) -> str:
+        values = f"sigma_w={self.sigma_w:.12g}, radius={self.radius:.6g}, state_variance={self.state_variance:.6g}"
+        return f"Critical({values}, method={self.method!r}, status={self.status!r})"
+
 
 def critical_sigma_w(
     depth: int,
@@ -56,29 +70,33 @@ def critical_sigma_w(
     aspect: Aspect = 1.0,
     final: Any = "identity",
     activate_state: bool = False,
+    *,
     input_variance: float = 0.0,
     method: str = "auto",
 ) -> Critical:
-    """The smallest sigma_w at which the fixed point of dh/dt = -h + F(h) loses stability.
+    """Computes the smallest sigma_w at which the fixed point of dh/dt = -h + F(h) loses stability.
 
         rho(J)^2 = chi_L(0) = prod_l sigma_w^2 / (1 + alpha_l) * prod_l C_phi'(K^l) = 1  at  C_h = K^L.
 
-    The closed form serves two cases, in both of which C_phi' does not depend on sigma_w, so that rho is
-    sigma_w^L times a constant: the fixed point is 0 (no bias, no input, phi(0) = 0), or phi is positively
-    homogeneous with nothing after the last layer (ReLU: sigma_w* = sqrt(2^(1 - 1/L)) under Kaiming scaling,
-    sqrt 2 with `activate_state`). Otherwise log rho(sigma_w) = 0 is solved by Brent's method, the fixed point
-    anew at each step.
+    There is a closed form where C_phi' does not depend on sigma_w, so that rho is sigma_w^L times a constant. This holds if
+    the fixed point is 0 (no bias, no input, phi(0) = 0), or if phi is positively homogeneous and `final` is the identity
+    (ReLU: sigma_w* = sqrt(2^(1 - 1/L)) under Kaiming scaling, sqrt 2 with `activate_state`). Otherwise Brent's method
+    solves log rho(sigma_w) = 0, and the fixed point is recomputed at each step.
 
-    Without the leak -h stability asks for rho = 0, hence sigma_w* = 0: no random field is stable.
+    Without the leak -h, stability requires rho = 0 and so sigma_w* = 0: no random field is stable.
 
-    Arguments:
-        depth, activation, scaling, sigma_b, aspect, final, activate_state, input_variance: see `RandomStack`.
-        method: "closed" (an error where there is none), "numeric", or "auto" for the first that can be had.
+    **Arguments:**
 
-    Returns:
-        A `Critical`. A field that no sigma_w makes critical (the step, whose derivative is 0) is an error.
+    - `depth`, `activation`, `scaling`, `sigma_b`, `aspect`, `final`, `activate_state`, `input_variance`: the ensemble, as in
+        `RandomStack`.
+    - `method`: "closed", "numeric", or "auto", which uses the closed form where there is one.
 
-    >>> round(critical_sigma_w(2).sigma_w, 12)
+    **Returns:** a `Critical`. `float` converts it to sigma_w*.
+
+    **Raises:** `ArgumentError` if no sigma_w makes the field critical (the step, whose derivative is 0), or if `method` is
+    "closed" and there is no closed form.
+
+    >>> round(float(critical_sigma_w(2)), 12)
     1.189207115003
     >>> round(critical_sigma_w(3, "tanh", sigma_b=0.1).sigma_w, 6)
     1.145384
@@ -97,20 +115,21 @@ def critical_sigma_w(
 
 
 def _solve(settings: dict, method: str, near: float | None = None) -> Critical:
-    """`critical_sigma_w` with its stack as a dictionary, and perhaps a scale `near` which to look first."""
+    """Solves for the critical scale of the stack with these settings; a numeric search starts from `near` if given."""
     errors.one_of("method", method, METHODS)
     unit = RandomStack(sigma_w=1.0, **settings)
     if method != "numeric" and _has_closed_form(unit):
         return _closed(unit, settings)
     if method == "closed":
         raise errors.ArgumentError(
-            "method is 'closed', but the critical scale has a closed form only without bias, input and "
-            f"phi(0), or for {', '.join(_HOMOGENEOUS)} with final 'identity'."
+            "method is 'closed', but the critical scale has a closed form only where bias, input and phi(0) are 0, or for "
+            f"{', '.join(_HOMOGENEOUS)} with final 'identity'."
         )
     return _numeric(settings, _LOWEST, _STEP) if near is None else _numeric(settings, near, _WARM_STEP)
 
 
 def _has_closed_form(unit: RandomStack) -> bool:
+    """Whether rho is sigma_w^L times a constant."""
     at_rest = unit.offset == 0 and recursion(unit, 0.0).output == 0.0
     if at_rest or unit.final_phi is not pointwise("identity"):
         return at_rest
@@ -119,8 +138,9 @@ def _has_closed_form(unit: RandomStack) -> bool:
 
 
 def _closed(unit: RandomStack, settings: dict) -> Critical:
+    """Computes the critical scale from rho at sigma_w = 1."""
     gain = recursion(unit, 0.0 if unit.offset == 0 else 1.0).susceptibility
-    # A slope that vanishes at rest is taken next to it, where it is not quite 0.
+    # A slope that vanishes at the fixed point is evaluated next to it, where it is small but not 0.
     if gain == 0 or gain ** (-0.5 / unit.depth) > _HIGHEST:
         raise _never_critical(unit)
     sigma_w = gain ** (-0.5 / unit.depth)
@@ -131,14 +151,14 @@ def _closed(unit: RandomStack, settings: dict) -> Critical:
 
 
 def _numeric(settings: dict, low: float, step: float) -> Critical:
-    """Scans upwards from `low` for the first loss of stability, then closes in on it."""
+    """Scans upwards from `low` for the first loss of stability, then refines it by Brent's method."""
     solved: dict[float, FixedPoint | None] = {}
 
     def log_radius(sigma_w: float) -> float:
         stack = RandomStack(sigma_w=sigma_w, **settings)
         try:
             solved[sigma_w] = here = fixed_point(stack)
-        except errors.ArgumentError:  # no fixed point any more: the far side of the transition
+        except errors.ArgumentError:  # no fixed point exists, so sigma_w is above the transition
             solved[sigma_w] = None
             return _BEYOND
         return float(np.log(max(here.radius, 1e-300)))
@@ -149,7 +169,7 @@ def _numeric(settings: dict, low: float, step: float) -> Critical:
         if high > _HIGHEST:
             raise _never_critical(RandomStack(sigma_w=1.0, **settings))
     if low == high:
-        return _numeric(settings, low / (2 * step), step)  # a warm start that came too late
+        return _numeric(settings, low / (2 * step), step)  # the warm start was already unstable
     sigma_w = bracketed_root(log_radius, low, high, _RTOL)
     log_radius(sigma_w)
     here = solved[sigma_w]
@@ -160,30 +180,33 @@ def _numeric(settings: dict, low: float, step: float) -> Critical:
 
 
 def _last_stable(solved: dict[float, FixedPoint | None]) -> FixedPoint:
+    """Returns the fixed point at the largest weight scale that has one."""
     return max(((s, point) for s, point in solved.items() if point is not None), key=lambda pair: pair[0])[1]
 
 
 def _never_critical(stack: RandomStack) -> errors.ArgumentError:
     return errors.ArgumentError(
-        f"activation is {stack.phi.name!r}, but no sigma_w up to {_HIGHEST:g} makes such a field critical: "
-        "its derivative vanishes too fast. Choose an activation with a slope."
+        f"activation is {stack.phi.name!r}, but no sigma_w up to {_HIGHEST:g} makes such a field critical, because the "
+        "derivative vanishes; choose an activation with a nonzero derivative."
     )
 
 
 @dataclass(frozen=True)
 class CriticalCurve:
-    """Critical lines in the plane of biases and weights, one per depth.
+    """Critical lines in the (sigma_b, sigma_w) plane, one per depth.
 
-    Attributes:
-        depths: the depths L.
-        sigma_b: the bias scales, shape (n,).
-        sigma_w: the critical weight scales, shape (depths, n); above each line lies chaos, below it
-            stability.
-        state_variance: C_h on the lines, shape (depths, n).
-        runaway: whether the variance runs away there before rho reaches 1, shape (depths, n); see `Critical`.
-        activation: the name of phi.
-        error: bound on the relative error of sigma_w.
-        iterations: fixed points that were solved for.
+    **Attributes:**
+
+    - `depths`: the depths L.
+    - `sigma_b`: the bias scales, of shape (n,).
+    - `sigma_w`: the critical weight scales, of shape (depths, n). The network is chaotic above each line and stable below.
+    - `state_variance`: C_h on the lines, of shape (depths, n).
+    - `runaway`: whether the variance diverges before rho reaches 1, of shape (depths, n); see `Critical`.
+    - `activation`: the name of phi.
+    - `error`: a bound on the relative error of `sigma_w`.
+    - `iterations`: the number of fixed points solved for.
+
+    No example: made by `critical_curve`.
     """
 
     depths: tuple[int, ...]
@@ -195,32 +218,39 @@ class CriticalCurve:
     error: float
     iterations: int
 
+    def __repr__(self) -> str:
+        biases = f"{self.sigma_b.size} bias scales from {self.sigma_b[0]:g} to {self.sigma_b[-1]:g}"
+        return f"CriticalCurve({self.activation!r}, depths={errors.shown(self.depths)}, {biases})"
+
 
 def critical_curve(
     depths: Sequence[int] = (2, 3, 4, 5, 6), sigma_b: Sequence[float] | None = None, **settings: Any
 ) -> CriticalCurve:
-    """sigma_w*(sigma_b) for several depths: the paper's figure of critical depth.
+    """Computes sigma_w*(sigma_b) for several depths, as in the paper's figure of critical depth.
 
-    Arguments:
-        depths: the depths L.
-        sigma_b: the bias scales, ascending; by default 21 of them from 0 to 2, denser near 0,
-            where the curves are steep.
-        settings: anything else that `critical_sigma_w` takes; tanh is the default activation here.
+    **Arguments:**
 
-    Returns:
-        A `CriticalCurve`.
+    - `depths`: the depths L.
+    - `sigma_b`: the bias scales in ascending order. The default is 21 values from 0 to 2, denser near 0, where the curves
+        are steep.
+    - `settings`: further arguments of `critical_sigma_w`. The default activation is tanh.
+
+    **Returns:** a `CriticalCurve`.
 
     >>> curve = critical_curve(depths=(2,), sigma_b=(0.0, 0.5))
+    >>> curve
+    CriticalCurve('tanh', depths=(2,), 2 bias scales from 0 to 0.5)
     >>> curve.sigma_w.round(6)
     array([[1.      , 1.326803]])
     """
     biases = 2.0 * np.linspace(0.0, 1.0, 21) ** 2 if sigma_b is None else np.asarray(sigma_b, float)
     if biases.ndim != 1 or biases.size == 0 or np.any(np.diff(biases) <= 0):
-        raise errors.ArgumentError(f"sigma_b is {sigma_b!r}, but must be a list of ascending numbers.")
+        raise errors.ArgumentError(f"sigma_b is {errors.shown(sigma_b)}, but must be a list of ascending numbers.")
     if not depths:
         raise errors.ArgumentError("depths is empty, but must hold at least one depth.")
+    allowed = [*(name for name in RandomStack.__dataclass_fields__ if name != "sigma_w"), "method"]
     for name in settings:
-        errors.one_of("a setting of the curve", name, [*RandomStack.__dataclass_fields__, "method"])
+        errors.one_of("a setting of the curve", name, allowed)
     stack = {"activation": "tanh", **settings}
     method = stack.pop("method", "auto")
     found: list[list[Critical]] = []

@@ -1,27 +1,26 @@
-"""Closed forms for feed-forward stacks of ReLU units (Appendix A, crit_relu and crit_relu2)."""
+"""The closed form of the critical scale of ReLU stacks (Appendix A, crit_relu and crit_relu2)."""
 
 from gnode import errors
 from gnode.theory._mean_field import SCALINGS
 
 
 def critical_sigma_w_relu(depth: int, scaling: str = "kaiming", aspect: float = 1.0) -> float:
-    """The weight scale sigma_w* at which -h + F(h) sits at the edge of chaos, for a ReLU stack of `depth` L.
+    """Computes sigma_w*, the weight scale at which -h + F(h) is at the edge of chaos, for a ReLU stack of depth L.
 
         Kaiming:  sigma_w* = sqrt(2^(1 - 1/L))
         Glorot:   sigma_w* = 2^(1 - 3/2L) * ((1 + alpha)^2 / alpha)^(1/2L),   alpha = H / N
 
-    The paper's Glorot form lacks the 1 / alpha, because it takes the ratio of the last layer, N / H, for that
-    of the first, H / N; the two agree at alpha = 1, and sampled networks follow the form used here at every
-    other ratio. A stack of depth 1 has no hidden layer, so its aspect ratio is N / N = 1 whatever is asked
-    for.
+    The paper's Glorot form lacks the factor 1 / alpha, because it uses the ratio H / N of the first layer for the last
+    layer, where it is N / H. The two forms agree at alpha = 1; at every other ratio sampled networks follow the form used
+    here. A stack of depth 1 has no hidden layer, so `aspect` does not affect it.
 
-    Arguments:
-        depth: L, the number of weight matrices.
-        scaling: "kaiming" or "glorot".
-        aspect: alpha, hidden width over state size.
+    **Arguments:**
 
-    Returns:
-        sigma_w*.
+    - `depth`: L, the number of weight matrices.
+    - `scaling`: "kaiming" or "glorot".
+    - `aspect`: alpha, the hidden width over the state size.
+
+    **Returns:** sigma_w*.
 
     >>> round(critical_sigma_w_relu(3), 6)
     1.259921

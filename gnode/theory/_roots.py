@@ -1,4 +1,4 @@
-"""A bracketed root, to the last digits that float64 has."""
+"""Bracketed root finding to float64 precision."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from scipy import optimize
 
 
 def bracketed_root(function: Callable[[float], float], low: float, high: float, rtol: float = 1e-15) -> float:
-    """The root of a function that changes sign between `low` and `high`, by Brent's method.
+    """Finds the root of a function that changes sign between `low` and `high`, by Brent's method.
 
     >>> bracketed_root(lambda x: x**2 - 4, 0.0, 5.0)
     2.0

@@ -9,7 +9,8 @@ from jaxtyping import Float, Int
 
 from gnode.network import AbstractNetwork
 from gnode.tasks import Task, Trials
-from gnode.train.loss import Batch, counting_bins, errors_by_bin, to_device
+from gnode.train.batch import Batch, to_device
+from gnode.train.loss import counting_bins, errors_by_bin
 
 TRIALS_AT_A_TIME = 512
 """The batch size of an evaluation, which bounds its memory."""

@@ -15,8 +15,8 @@ from gnode.devices import cores_in_use, on_cores
 from gnode.network import AbstractNetwork
 from gnode.tasks import Task
 from gnode.train import _evaluation, _parameters, program
+from gnode.train.batch import Batch, to_device
 from gnode.train.checkpoint import Checkpoint, first_checkpoint
-from gnode.train.loss import Batch, to_device
 from gnode.train.metrics import METRIC_NAMES
 from gnode.train.program import Constants, Hyper, Plan
 from gnode.train.settings import Settings

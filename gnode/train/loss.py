@@ -3,52 +3,11 @@
 from typing import NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 import optax
-from jaxtyping import Array, Float, Int, Num
+from jaxtyping import Array, Float
 
 from gnode.network import AbstractNetwork
-from gnode.tasks import Trials
-
-
-class Batch(NamedTuple):
-    """Trials on the device, with a weight for each: 0 for those that only pad the last minibatch."""
-
-    inputs: Float[Array, "trials time inputs"]
-    targets: Num[Array, "trials ..."]
-    dt: Float[Array, "trials time"]
-    mask: Float[Array, "trials time"]
-    lengths: Int[Array, " trials"]
-    weight: Float[Array, " trials"]
-
-
-def to_device(trials: Trials) -> Batch:
-    """Moves all trials to the device as one batch."""
-    shape = trials.inputs.shape[:2]
-    return Batch(
-        inputs=jnp.asarray(trials.inputs),
-        targets=jnp.asarray(trials.targets),
-        dt=jnp.asarray(np.broadcast_to(np.float32(trials.dt), shape)),
-        mask=jnp.asarray(trials.mask),
-        lengths=jnp.asarray(trials.lengths, dtype=jnp.int32),
-        weight=jnp.ones(shape[0], jnp.float32),
-    )
-
-
-def take(batch: Batch, chosen: Int[Array, " some"], weight: Float[Array, " some"]) -> Batch:
-    """Returns some trials of a batch, with new weights."""
-    return Batch(*(values[chosen] for values in batch[:-1]), weight=weight)
-
-
-def first_bins(batch: Batch, bins: int) -> Batch:
-    """Returns the first `bins` bins of all trials."""
-    cut = batch._replace(
-        inputs=batch.inputs[:, :bins],
-        dt=batch.dt[:, :bins],
-        mask=batch.mask[:, :bins],
-        lengths=jnp.minimum(batch.lengths, bins),
-    )
-    return cut._replace(targets=batch.targets[:, :bins]) if batch.targets.ndim == 3 else cut
+from gnode.train.batch import Batch
 
 
 class Losses(NamedTuple):

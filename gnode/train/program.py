@@ -15,7 +15,8 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from gnode.tasks import Task
 from gnode.train import _parameters
-from gnode.train.loss import Batch, first_bins, losses, take
+from gnode.train.batch import Batch, first_bins, take
+from gnode.train.loss import losses
 from gnode.train.settings import Settings
 from gnode.types import Key
 

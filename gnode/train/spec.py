@@ -108,7 +108,7 @@ class RunSpec:
             errors.one_of("task", named, TASKS)
         defaults = TASK_DEFAULTS.get(named, TWO_BIT_DEFAULTS if named in TASKS else {})
         full = DEFAULTS | given
-        has = models.cell_options(full["model"])
+        has = registry.cell_entry(full["model"]).options
         unused = {name for name in registry.OPTIONS if name not in has}
         full |= {name: value for name, value in defaults.items() if name not in given and name not in unused}
         if "epochs" in given and "schedule" not in given:

@@ -13,7 +13,8 @@ from gnode import errors, tasks, train
 from gnode.baselines._baselines import resume_neural_cde, train_neural_cde
 from gnode.baselines._neural_cde import natural_spline, neural_cde, solver_errors, with_method
 from gnode.tasks import Task, Trials
-from gnode.train.loss import losses, to_device
+from gnode.train.batch import to_device
+from gnode.train.loss import losses
 
 
 def smooth(bins, channels, seed=0):

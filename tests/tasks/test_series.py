@@ -55,7 +55,7 @@ def test_too_few_bins_are_refused():
 
 def test_bins_far_too_short_are_refused_before_memory_runs_out():
     series = Series.of([[[1.0], [2.0]]], times=[[0.0, 2.5]])
-    with pytest.raises(ArgumentError, match="Choose longer bins"):
+    with pytest.raises(ArgumentError, match="choose longer bins"):
         series.on_grid(1e-10)
 
 

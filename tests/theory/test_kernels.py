@@ -10,7 +10,7 @@ from scipy import stats
 
 from gnode import activations, errors, precision
 from gnode.theory import kernel, pointwise
-from gnode.theory._dynamics import correlator
+from gnode.theory._correlators import correlator
 from gnode.theory._kernels import CLOSED_FORMS, one_point
 from gnode.theory._quadrature import gaussian_mean
 

@@ -8,7 +8,8 @@ import pytest
 from gnode import build, errors, fit, load, tasks
 from gnode.sweeps import sweep
 from gnode.train import RunSpec, _evaluation, error_by_horizon, evaluate
-from gnode.train.loss import losses, to_device
+from gnode.train.batch import to_device
+from gnode.train.loss import losses
 
 RNG = np.random.default_rng(0)
 

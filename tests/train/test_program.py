@@ -13,7 +13,8 @@ from small import small_net, small_task
 from gnode import fit, tasks
 from gnode.tasks import arrays
 from gnode.train import Settings, _parameters, evaluate, growing, loop, program
-from gnode.train.loss import first_bins, losses, to_device
+from gnode.train.batch import first_bins, to_device
+from gnode.train.loss import losses
 from gnode.types import as_key
 
 

@@ -93,7 +93,7 @@ class Newton:
 
 @dataclasses.dataclass
 class Solution:
-    """The end of each start: `points`, |r| there (`residuals`), the `iterations` used, and `outcomes` from `OUTCOMES`."""
+    """The end of each start: `points`, |r| there (`residuals`), `iterations` used, and `outcomes` (see `OUTCOMES`)."""
 
     points: Float[np.ndarray, "starts state"]
     residuals: Float[np.ndarray, " starts"]

@@ -1,1 +1,1 @@
-"""GPU kernels that take a batch through all bins at once, and the choice among them."""
+"""GPU kernels that integrate a batch over all bins in one launch, and the choice between them."""

@@ -1,18 +1,20 @@
-"""One Euler step of a cell, told as products and what is done between them, unit by unit.
+"""Descriptions of one Euler step of each cell as matrix products and pointwise functions.
 
-A step is a few matrix products with pointwise arithmetic before, between and after them. Told in that way, one kernel
-(`gnode.solve.streamed`) takes any of the cells through time. Every number of a step has a name:
+A step consists of a few matrix products with pointwise functions before, between and after them. From such a description
+the streamed kernel integrates any of the cells. The values of a step have names:
 
 - a *part* of the state: h; (h, c) for LSTM; (y, z) for LEM;
-- a *group* of pre-activations, a = W u + U x + b, one for each gate or layer; u is the product's *source*;
+- a *group* of pre-activations, a = W u + U x + b, one for each gate or layer, where u is the *source* of the product;
 - the *rate* dt / tau.
 
-| cell  | products                                    | then                                                       |
+The equations are those of `gnode.cells`; a test compares every description with the vector field of its cell.
+
+| cell  | products                                    | pointwise functions                                        |
 |-------|---------------------------------------------|------------------------------------------------------------|
 | gated | F^0, G^0 of h; F^l of phi(F^(l-1)); same G  | h + rate G (F - h)                                         |
 | GRU   | r, g, n of h                                | h + rate g (tanh(input + r n) - h)                         |
-| LSTM  | i, f, g, o of h                             | c and h towards f c + i g and o tanh(f c + i g)            |
-| LEM   | two gates and z's target of y; y's target of z | z, then y; forward-backward Euler takes the target of the new z |
+| LSTM  | i, f, g, o of h                             | c and h relax to f c + i g and o tanh(f c + i g)           |
+| LEM   | two gates and the target of z, of y; the target of y, of z | z, then y; forward-backward Euler uses the new z |
 """
 
 import dataclasses
@@ -28,13 +30,16 @@ from gnode.cells import GRU, LEM, LSTM, Gated, Stack
 from gnode.solve._gated_euler import is_plain
 
 RATE = "rate"
+"""The name of dt / tau."""
 LEM_METHODS = ("euler", "forward_backward_euler")
+"""The methods by which LEM can be described."""
 Values = Mapping[str, Array]
+"""Arrays by name."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Pointwise:
-    """A function of some of a step's values, unit by unit."""
+    """A pointwise function of some values of a step."""
 
     uses: tuple[str, ...]
     function: Callable[..., Any]
@@ -45,7 +50,10 @@ class Pointwise:
 
 @dataclasses.dataclass(frozen=True)
 class Product:
-    """The groups a = W u of one source u. Best if what follows is as wide as the last: it is then done along with it."""
+    """The matrix products a = W u of one source u, one for each group.
+
+    If the pointwise function that follows is as wide as the last group, the kernel fuses it with that group's product.
+    """
 
     source: Pointwise
     groups: tuple[str, ...]
@@ -53,7 +61,7 @@ class Product:
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """A step: products in their order, then the new parts of the state."""
+    """One step: products in order, then a pointwise function that computes the new parts of the state."""
 
     parts: tuple[str, ...]
     products: tuple[Product, ...]
@@ -61,17 +69,18 @@ class Step:
 
     @property
     def after_product(self) -> list[Pointwise]:
-        """What follows each product: the next one's source, or the end of the step."""
+        """The pointwise function that follows each product: the source of the next product, or the end of the step."""
         return [*(product.source for product in self.products[1:]), self.after]
 
     @property
     def groups(self) -> list[str]:
+        """The names of all groups that are results of products."""
         return [group for product in self.products for group in product.groups]
 
 
 @dataclasses.dataclass(frozen=True)
 class Affine:
-    """A group's weights: a = W u + U x + b. W is None where only the input reaches the group, U where it does not."""
+    """The weights of a group, a = W u + U x + b. W is None if the group depends on the input only, U if it does not."""
 
     W: Array | None
     U: Array | None
@@ -79,19 +88,19 @@ class Affine:
 
 
 def why_not(cell: Any, method: str) -> str:
-    """Why a cell's step by `method` can not be told so, as the end of a sentence; nothing if it can."""
-    if type(cell) not in STEPS:  # a subclass may have another field
-        return f"knows {', '.join(own.__name__ for own in STEPS)} themselves only, not {type(cell).__name__}"
+    """Returns why a cell's step by `method` has no description, as the end of a sentence, or an empty string if it has."""
+    if type(cell) not in STEPS:  # a subclass may define another vector field
+        return f"supports {', '.join(own.__name__ for own in STEPS)} only, not {type(cell).__name__}"
     methods = LEM_METHODS if type(cell) is LEM else ("euler",)
     if method not in methods:
-        return f"takes this cell by {' or '.join(methods)} only, not by {method}"
+        return f"integrates this cell by {' or '.join(methods)} only, not by {method}"
     if type(cell) is Gated and not is_plain(cell):
-        return "does not send the state through an activation before the first layer (activate_state)"
+        return "does not support an activation of the state before the first layer (activate_state)"
     return ""
 
 
 def step_of(cell: Any, method: str) -> tuple[Step, dict[str, Affine]]:
-    """The step of a cell by `method`, and the weights of its groups."""
+    """Returns the description of a cell's step by `method`, and the weights of its groups."""
     return _lem(cell, method) if type(cell) is LEM else STEPS[type(cell)](cell)
 
 
@@ -168,7 +177,7 @@ def _lem(cell: LEM, method: str) -> tuple[Step, dict[str, Affine]]:
 
 
 STEPS: dict[type, Callable[..., tuple[Step, dict[str, Affine]]]] = {Gated: _gated, GRU: _gru, LSTM: _lstm, LEM: _lem}
-"""How each cell's step is told."""
+"""The functions that describe the step of each cell."""
 
 
 def _itself(name: str) -> Pointwise:
@@ -180,5 +189,5 @@ def _identity(value: Array) -> Array:
 
 
 def is_itself(source: Pointwise, parts: Sequence[str]) -> bool:
-    """Whether a source is a part of the state as it is."""
+    """Whether a source is a part of the state, unchanged."""
     return source.function is _identity and source.uses[0] in parts

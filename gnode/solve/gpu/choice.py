@@ -1,4 +1,4 @@
-"""Which GPU kernel takes a batch through time, if one does."""
+"""The choice of a GPU kernel for a cell and a solver."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,17 +12,18 @@ from gnode.solve._cores import Integrate
 from gnode.solve._solver import Solver
 from gnode.solve.gpu import fused, streamed
 
-ONE_STEP = "one per bin, with the input held and these steps differentiated (not an adjoint equation)"
-
+ONE_STEP = "one per bin, with interpolation 'hold' and adjoint 'discretise_then_optimise'"
 
 INTERPRET = False
-"""Whether the kernels run in Pallas' interpreter where there is no GPU, very slowly: to check them, never to train."""
+"""Whether the kernels run in Pallas' interpreter if there is no GPU. It is very slow and serves tests only."""
 
 
 def kernel_for(cell: Any, solver: Solver, dtype: Any) -> Callable[[Any], Integrate] | None:
-    """What makes a kernel's run of a cell, for the kernel that `solver` asks for or that "auto" chooses; None: the loop.
+    """Returns a function that integrates a cell by the requested or chosen kernel, or None for the compiled loop.
 
-    The loop also takes the place of a kernel where there is no GPU: what was trained on one goes on anywhere.
+    Without a GPU the loop replaces the kernels, so that training that began on a GPU can be resumed on any machine.
+
+    **Raises:** `ArgumentError` if the requested kernel does not support the cell, the solver or the dtype.
     """
     is_fused, is_streamed = _is_fused(cell, solver, dtype), _is_streamed(cell, solver, dtype)
     on_gpu = jax.default_backend() == "gpu"
@@ -37,12 +38,20 @@ def kernel_for(cell: Any, solver: Solver, dtype: Any) -> Callable[[Any], Integra
 
 
 def check_kernel(cell: Any, solver: Solver) -> None:
-    """An error, before anything is trained, if the solver asks for a kernel that can not run the cell."""
+    """Checks, before training, that the kernel of the solver supports the cell.
+
+    **Raises:** `ArgumentError` if it does not.
+
+    >>> from gnode.cells import rnn
+    >>> check_kernel(rnn(2, 3, key=0), Solver(kernel="fused"))
+    """
+    if solver.kernel in ("auto", "loop"):
+        return  # the loop runs every cell
     kernel_for(cell, solver, jnp.result_type(jnp.float32, *jax.tree.leaves(eqx.filter(cell, eqx.is_inexact_array))))
 
 
 def is_one_euler_step(solver: Solver) -> bool:
-    """Whether a bin is one forward Euler step, to be differentiated as such."""
+    """Whether a bin is one forward Euler step whose derivative is that of the step."""
     return solver.method == "euler" and _is_one_step(solver)
 
 
@@ -52,7 +61,7 @@ def _is_one_step(solver: Solver) -> bool:
 
 def _is_fused(cell: Any, solver: Solver, dtype: Any) -> bool:
     if solver.kernel == "fused":
-        why = "" if is_one_euler_step(solver) else f"takes forward Euler steps only, {ONE_STEP}"
+        why = "" if is_one_euler_step(solver) else f"supports forward Euler steps only, {ONE_STEP}"
         return _is_possible("fused", why or fused.why_not(cell, dtype))
     possible = is_one_euler_step(solver) and fused.fits(cell, dtype)
     return solver.kernel == "auto" and possible and fused.is_chosen_here()
@@ -61,7 +70,7 @@ def _is_fused(cell: Any, solver: Solver, dtype: Any) -> bool:
 def _is_streamed(cell: Any, solver: Solver, dtype: Any) -> bool:
     if solver.kernel != "streamed":
         return False
-    why = "" if _is_one_step(solver) else f"takes Euler steps only, {ONE_STEP}"
+    why = "" if _is_one_step(solver) else f"supports Euler steps only, {ONE_STEP}"
     return _is_possible("streamed", why or streamed.why_not(cell, solver.method, dtype))
 
 

@@ -1,25 +1,25 @@
-"""The gated family's Euler steps as one GPU kernel forwards and one backwards (Pallas).
+"""The fused kernel: forward Euler of the gated family as one GPU kernel forwards and one backwards (Pallas).
 
-A compiled loop launches some kernels for every bin and reads the weights again each time. Here one program takes a network
-and a tile of trials through all bins by itself, with the weights on the chip. The mathematics is that of `gated_euler`:
+A compiled loop launches several kernels for every bin and reads the weights again each time. Here one program integrates a
+network on a tile of trials over all bins, and keeps the weights on the chip. The equations are those of `gated_euler`:
 
-    forwards     h_t = h_(t-1) + r_t G_t (F_t - h_(t-1)), storing every layer's value s;
-    backwards    lambda_(t-1) = (adjoint of h_(t-1) from outside) + lambda_t (1 - r_t G_t) + W^0T a_F^0 + W^0T a_G^0,
+    forwards     h_t = h_(t-1) + r_t G_t (F_t - h_(t-1)), storing the values s of all layers;
+    backwards    lambda_(t-1) = (cotangent of h_(t-1)) + lambda_t (1 - r_t G_t) + W^0T a_F^0 + W^0T a_G^0,
 
-where a^l is the cotangent of a pre-activation, a^(L-1) = slope * (lambda r G) for F and slope * (lambda r (F - h)) for G.
-The kernel stores the a^l; the gradient of every weight is then one product over bins and trials.
+where lambda is the adjoint state and a^l the cotangent of a pre-activation: a^(L-1) = slope * (lambda r G) for F and
+slope * (lambda r (F - h)) for G. The kernel stores the a^l; the gradient of each weight is then one product over bins and
+trials.
 
-A first layer takes z = (h, x, 1) in one product with [W^0 U b^0]. A tile is a matrix of units x trials, so that a product
-is W s: the chip is faster with a large left factor that stays where it is than with a large right one. Widths are
-padded to powers of two and trials to whole tiles, by zeros that reach nothing. Only reverse mode is defined here: `rollout`
-asks for this kernel where a gradient is all that is wanted, in training.
+A first layer computes the product of [W^0 U b^0] with z = (h, x, 1). A tile is a matrix of units x trials, so that products
+have the form W s: a large, constant left operand is faster than a large right one. Widths are padded with zeros to powers
+of two, and trials to whole tiles. Only reverse mode is defined, so the kernel is used in training only.
 """
 
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -44,32 +44,32 @@ from gnode.solve.gpu.fused_kernels import (
 from gnode.solve.gpu.tiles import padded, why_not_precision
 
 WIDEST = 128
-"""Units of the widest layer that the kernel takes; also the most of z = (h, x, 1)."""
+"""The maximum width of a layer, and of z = (h, x, 1)."""
 
 OLDEST = 9.0
-"""The least compute capability of a GPU on which the kernel is chosen by itself: `ON_CHIP` is measured for those."""
+"""The minimum compute capability for which "auto" chooses the kernel; `ON_CHIP` was measured on such GPUs."""
 
 
 def why_not(cell: Any, dtype: Any) -> str:
-    """Why the kernel can not run the cell, as the end of a sentence; nothing if it can."""
+    """Returns why the kernel does not support the cell, as the end of a sentence, or an empty string if it does."""
     if not has_hand_written_derivative(cell):
-        return "runs cells of the gated family only, with activations whose value tells their slope"
+        return "supports the gated family only, with activations whose value determines their slope"
     if why := why_not_precision(dtype):
         return why
     widest = max(W.shape[0] for stack in stacks(cell) for W in stack.W)
     if widest > WIDEST:
-        return f"takes layers of at most {WIDEST} units, not {widest}"
+        return f"supports layers of at most {WIDEST} units, not {widest}"
     size = cell.units + cell.inputs + 1
-    return f"takes at most {WIDEST} units of state and inputs and one more, not {size}" if size > WIDEST else ""
+    return f"supports at most {WIDEST - 1} units and inputs together, not {size - 1}" if size > WIDEST else ""
 
 
 def fits(cell: Any, dtype: Any) -> bool:
-    """Whether the kernel can run the cell."""
+    """Whether the kernel supports the cell."""
     return not why_not(cell, dtype)
 
 
 def is_chosen_here() -> bool:
-    """Whether training takes the kernel by itself: on a GPU that runs it, unless full precision is asked for."""
+    """Whether "auto" chooses the kernel: on a GPU that can run it, unless full precision of products is requested."""
     device, precision = (getattr(jax.config, f"jax_default_{name}") for name in ("device", "matmul_precision"))
     if device is not None and getattr(device, "platform", device) != "gpu":
         return False
@@ -78,29 +78,29 @@ def is_chosen_here() -> bool:
 
 @cache
 def _runs_here() -> bool:
-    """Found out once, by running a small network. Pallas' translator for GPUs may be missing, or the GPU too old."""
+    """Whether the kernel runs on this GPU, tested once on a small network. Pallas may be missing, or the GPU too old."""
     if jax.default_backend() != "gpu":
         return False
     try:
         if float(getattr(jax.devices()[0], "compute_capability", 0)) < OLDEST:
             return False
         try_out()
-    except Exception as problem:  # whatever it is, the loop does the same work
+    except Exception as problem:  # the loop computes the same on any failure
         warnings.warn(
-            f"the fused kernel does not run here ({problem}); training takes the compiled loop.", stacklevel=2
+            f"the fused kernel does not run on this GPU ({problem}); training uses the compiled loop.", stacklevel=2
         )
         return False
     return True
 
 
 def try_out(interpret: bool = False) -> None:
-    """Runs the kernel on the smallest network, with its gradient, also when called in the middle of a trace."""
+    """Runs the kernel and its gradient on the smallest network, also if called while jax is tracing."""
 
     def both_ways() -> None:
         cell, h0, xs, dt = gated(1, 1, key=0), jnp.zeros((1, 1)), jnp.zeros((1, 1, 1)), jnp.zeros((1, 1))
         jax.block_until_ready(eqx.filter_grad(lambda c: fused_euler(c, h0, xs, dt, interpret=interpret).sum())(cell))
 
-    with ThreadPoolExecutor(1) as elsewhere:  # traces belong to a thread: in another one nothing is being traced
+    with ThreadPoolExecutor(1) as elsewhere:  # a trace is local to its thread
         elsewhere.submit(both_ways).result()
 
 
@@ -112,9 +112,36 @@ def fused_euler(
     products: str = "tf32",
     interpret: bool = False,
 ) -> Float[Array, "time trials state"]:
-    """What `gated_euler` computes, by the kernel; `interpret` runs it on any device, slowly."""
+    """Computes what `gated_euler` does by the kernel.
+
+    **Arguments:**
+
+    - `cell`: a cell of the gated family that the kernel supports.
+    - `h0`: the initial states, trials x state.
+    - `xs`: the inputs, time x trials x inputs.
+    - `dt`: the lengths of the bins in seconds, time x trials.
+    - `products`: a name from `PRODUCTS`.
+    - `interpret`: whether to run in Pallas' interpreter, which works on any device but is slow.
+
+    **Returns:** the states, time x trials x state.
+    """
     values, structure = eqx.partition(cell, eqx.is_inexact_array)
     return _states(structure, products, interpret, values, h0, xs, dt)
+
+
+class Kept(NamedTuple):
+    """The values that the forward pass keeps for the backward pass."""
+
+    values: PyTree
+    """The arrays of the cell."""
+    xs: Array
+    dt: Array
+    state: Array
+    """The initial state in the kernel's layout, like all that follow."""
+    inputs: Array
+    rate: Array
+    hs: Array
+    layers: Layers
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
@@ -126,7 +153,7 @@ def _states(
 
 def _states_forward(
     structure: PyTree, products: str, interpret: bool, values: PyTree, h0: Array, xs: Array, dt: Array
-) -> tuple[Array, tuple]:
+) -> tuple[Array, Kept]:
     return _run_forward(structure, products, interpret, values, h0, xs, dt, store=True)
 
 
@@ -140,8 +167,8 @@ def _run_forward(
     dt: Array,
     *,
     store: bool,
-) -> tuple[Array, tuple]:
-    """The states, and what the backward pass needs; without `store` no layer's values leave the chip."""
+) -> tuple[Array, Kept]:
+    """Computes the states and keeps what the backward pass needs; without `store` no values of layers are written."""
     cell = eqx.combine(values, structure)
     time, trials = dt.shape
     state, inputs, rate = laid_out(cell, h0, xs, dt)
@@ -154,41 +181,34 @@ def _run_forward(
         out=(rate, layer_shapes(weights, time, rate.shape[-1]) if store else Layers([], [])),
         interpret=interpret,
     )
-    return trials_before_units(hs[: cell.units, :, :trials]), (values, xs, dt, state, inputs, rate, hs, layers)
+    return trials_before_units(hs[: cell.units, :, :trials]), Kept(values, xs, dt, state, inputs, rate, hs, layers)
 
 
-def _states_backward(structure: PyTree, products: str, interpret: bool, kept: tuple, dhs: Array) -> tuple:
-    values, xs, dt, state, inputs, rate, hs, layers = kept
-    cell = eqx.combine(values, structure)
-    before = jnp.concatenate([state[:, None], hs[:, :-1]], axis=1)
+def _states_backward(structure: PyTree, products: str, interpret: bool, kept: Kept, dhs: Array) -> tuple:
+    cell = eqx.combine(kept.values, structure)
+    before = jnp.concatenate([kept.state[:, None], kept.hs[:, :-1]], axis=1)
     weights = weights_on_chip(cell, products)
     adjoint, da = run_over_trials(
-        partial(backward_kernel, structure, dt.shape[0], product_on_chip(products, interpret)),
-        over_trials=(before, rate, layers, padded(units_first(dhs), rate.shape)),
+        partial(backward_kernel, structure, kept.dt.shape[0], product_on_chip(products, interpret)),
+        over_trials=(before, kept.rate, kept.layers, padded(units_first(dhs), kept.rate.shape)),
         whole=(Layers(*([W.T for W in stack] for stack in weights)),),
-        out=(rate, layers),
+        out=(kept.rate, kept.layers),
         interpret=interpret,
     )
-    return _cotangents(cell, xs, dt, before, inputs, rate, layers, adjoint, da)
+    return _cotangents(cell, kept, before, adjoint, da)
 
 
 _states.defvjp(_states_forward, _states_backward)
 
 
-def _cotangents(
-    cell: Gated,
-    xs: Array,
-    dt: Array,
-    before: Array,
-    inputs: Array,
-    rate: Array,
-    layers: Layers,
-    adjoint: Array,
-    da: Layers,
-) -> tuple:
-    """The cotangents of the cell's values, h0, xs and dt, from those of states and pre-activations."""
+def _cotangents(cell: Gated, kept: Kept, before: Array, adjoint: Array, da: Layers) -> tuple:
+    """Computes the cotangents of the cell's arrays, h0, xs and dt.
+
+    **Arguments:** `before`, the state before each bin; `adjoint` and `da`, the cotangents of states and pre-activations.
+    """
+    xs, dt, rate, layers = kept.xs, kept.dt, kept.rate, kept.layers
     trials, units = dt.shape[1], cell.units
-    z = before + inputs
+    z = before + kept.inputs
     F = _stack_cotangent(cell.F, z, layers.F, da.F)
     G = None if cell.G is None else _stack_cotangent(cell.G, z, layers.G, da.G)
     drift = layers.F[-1] - before if cell.leak else layers.F[-1]
@@ -213,7 +233,7 @@ def _cotangents(
 
 
 def _stack_cotangent(stack: Stack, z: Array, values: Sequence[Array], da: Sequence[Array]) -> Stack:
-    """The gradient of a stack's weights and biases, one product for each layer."""
+    """Computes the gradient of the weights and biases of a stack, with one product for each layer."""
     state, inputs = stack.W[0].shape[1], stack.U.shape[1]
     first = _product(da[0], z)[: stack.W[0].shape[0]]
     dW = [_product(a, s)[: W.shape[0], : W.shape[1]] for a, s, W in zip(da[1:], values, stack.W[1:])]
@@ -230,8 +250,8 @@ def _stack_cotangent(stack: Stack, z: Array, values: Sequence[Array], da: Sequen
 
 
 def _product(a: Array, s: Array) -> Array:
-    """Sum over bins and trials of a s^T."""
-    # Both factors as coarse as the coarser of them: the kernel's own products took them so.
+    """Computes the sum over bins and trials of a s^T."""
+    # Both operands in the lower of their precisions, as in the products of the kernel.
     kind = jnp.bfloat16 if jnp.bfloat16 in (a.dtype, s.dtype) else a.dtype
     flat = (array.reshape(array.shape[0], -1).astype(kind) for array in (a, s))
     return jnp.einsum("it,jt->ij", *flat, preferred_element_type=jnp.float32)

@@ -1,4 +1,4 @@
-"""The two kernels of `gnode.solve.fused`, and how arrays lie in them: units first, trials last, padded to whole tiles."""
+"""The forward and the backward kernel of the fused integration. Arrays have units first and trials last, in whole tiles."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -14,23 +14,23 @@ from gnode.solve._gated_euler import layer_names, rate_of
 from gnode.solve.gpu.tiles import NARROWEST, padded, power_of_two, run_over_tiles
 
 TILE = 32
-"""Trials of one program, at most."""
+"""The maximum number of trials of one program."""
 
 ON_CHIP = 150_000
-"""Bytes of weights that stay on the chip for all bins; what is beyond is read again in every bin."""
+"""Bytes of weights that stay on the chip for all bins; the others are read again in every bin."""
 
 Dot = Callable[[Array, Array], Array]
 
 
 class Layers(NamedTuple):
-    """Something for every layer of F and of G (no layers without a gate)."""
+    """One item for every layer of F and of G (no layers of G without a gate)."""
 
     F: Sequence[Any]
     G: Sequence[Any]
 
 
 def laid_out(cell: Gated, h0: Array, xs: Array, dt: Array) -> tuple[Array, Array, Array]:
-    """h0, the rest (x, 1) of z for all bins, and dt / tau: units first, trials last, all in their places of z."""
+    """Returns h0, the part (x, 1) of z for all bins, and dt / tau in the kernel's layout, at their rows of z."""
     time, trials = dt.shape
     size = cell.units + cell.inputs + 1
     tile = _tile(trials)
@@ -41,15 +41,17 @@ def laid_out(cell: Gated, h0: Array, xs: Array, dt: Array) -> tuple[Array, Array
 
 
 def units_first(array: Float[Array, "time trials units"]) -> Float[Array, "units time trials"]:
+    """Moves the axis of units to the front."""
     return jnp.moveaxis(array, -1, 0)
 
 
 def trials_before_units(array: Float[Array, "units time trials"]) -> Float[Array, "time trials units"]:
+    """Moves the axis of units to the end."""
     return jnp.moveaxis(array, 0, -1)
 
 
 def weights_on_chip(cell: Gated, products: str) -> Layers:
-    """The weights of all layers as the kernel keeps them: [W^0 U b^0], then the others; out x in, padded."""
+    """Returns the weights of all layers in the kernel's layout: [W^0 U b^0], then the others, out x in, padded."""
     dtype = jnp.bfloat16 if products == "bfloat16" else jnp.float32
     size = power_of_two(cell.units + cell.inputs + 1)
 
@@ -65,12 +67,12 @@ def weights_on_chip(cell: Gated, products: str) -> Layers:
 
 
 def biases_on_chip(stack: Stack | None, weights: Sequence[Array]) -> list[Array]:
-    """Those of all layers but the first."""
+    """Returns the padded biases of all layers but the first, whose bias is part of its weights."""
     return [] if stack is None else [padded(b, W.shape[:1]) for b, W in zip(stack.b[1:], weights[1:])]
 
 
 def layer_shapes(weights: Layers, time: int, trials: int) -> Layers:
-    """Shapes of every layer's values over time. Hidden layers are kept as precisely as products take them."""
+    """Returns the shapes of all layers' values over time. Hidden layers have the precision of the products' operands."""
 
     def of(stack: Sequence[Array]) -> list[jax.ShapeDtypeStruct]:
         hidden = [jax.ShapeDtypeStruct((W.shape[0], time, trials), W.dtype) for W in stack[:-1]]
@@ -80,13 +82,14 @@ def layer_shapes(weights: Layers, time: int, trials: int) -> Layers:
 
 
 def forward_kernel(cell: Gated, time: int, dot: Dot, over_trials: tuple, whole: tuple, hs: Any, layers: Layers) -> None:
+    """Integrates a tile of trials over all bins; writes the states and, if `layers` has any, the values of all layers."""
     state, rate, inputs = over_trials
     weights, biases = whole
     weights, biases = _kept(weights), jax.tree.map(lambda ref: ref[...], biases)
 
     def step(t: Array, carry: tuple) -> tuple:
         h, (r, rest) = carry
-        following = _at((rate, inputs), jnp.minimum(t + 1, time - 1))  # asked for a bin ahead, to be there in time
+        following = _at((rate, inputs), jnp.minimum(t + 1, time - 1))  # prefetched one bin ahead
         z = h + rest
         F = _values(cell.F, z, weights.F, biases.F, dot)
         G = _values(cell.G, z, weights.G, biases.G, dot)
@@ -101,6 +104,7 @@ def forward_kernel(cell: Gated, time: int, dot: Dot, over_trials: tuple, whole: 
 def backward_kernel(
     cell: Gated, time: int, dot: Dot, over_trials: tuple, whole: tuple, adjoints: Any, da: Layers
 ) -> None:
+    """Integrates the adjoint state of a tile backwards; writes it and the cotangents of all pre-activations."""
     weights = _kept(whole[0])
 
     def step(i: Array, carry: tuple) -> tuple:
@@ -122,11 +126,11 @@ def backward_kernel(
 
 
 Weight = Callable[[], Array]
-"""A matrix, rows as many as units of the result, when it is needed: W forwards, its transpose backwards."""
+"""A function that returns a matrix whose rows are the units of the result: W forwards, its transpose backwards."""
 
 
 def _kept(weights: Layers) -> PyTree:
-    """The weights, read once as long as they fit, and whenever they are needed beyond that."""
+    """Reads as many weights as fit on the chip once; the others are read whenever they are needed."""
     room = ON_CHIP
     kept: dict[int, Weight] = {}
     for ref in sorted(jax.tree.leaves(weights), key=lambda ref: ref.size):
@@ -140,7 +144,7 @@ def _kept(weights: Layers) -> PyTree:
 
 
 def _values(stack: Stack | None, z: Array, weights: Sequence[Weight], biases: Sequence[Array], dot: Dot) -> list[Array]:
-    """Every layer's value."""
+    """Computes the values of all layers."""
     if stack is None:
         return []
     names = layer_names(stack)
@@ -153,7 +157,7 @@ def _values(stack: Stack | None, z: Array, weights: Sequence[Weight], biases: Se
 def _pulled_back(
     stack: Stack | None, ds: Array, values: Sequence[Array], weights: Sequence[Weight], dot: Dot
 ) -> tuple[list[Array], Array]:
-    """The cotangent of every pre-activation, first layer first, and that of z, from that of the stack's output."""
+    """Computes the cotangents of all pre-activations, first layer first, and of z from that of the stack's output."""
     if stack is None:
         return [], ds
     found: list[Array] = []
@@ -164,13 +168,13 @@ def _pulled_back(
 
 
 def product_on_chip(products: str, interpret: bool) -> Dot:
-    """W s inside the kernel. The interpreter, on a CPU, has no TF32: it computes in float32."""
+    """Returns the function that computes W s inside the kernel. The interpreter has no TF32 and computes in float32."""
     algorithm = jax.lax.DotAlgorithmPreset.TF32_TF32_F32 if products == "tf32" and not interpret else None
     return lambda W, s: jnp.dot(W, s.astype(W.dtype), precision=algorithm, preferred_element_type=jnp.float32)
 
 
 def _at(refs: PyTree, t: Array | int) -> PyTree:
-    """One bin."""
+    """Reads one bin."""
     return jax.tree.map(lambda ref: ref[:, t, :], refs)
 
 
@@ -180,14 +184,14 @@ def _store(refs: PyTree, t: Array, values: PyTree) -> None:
 
 
 def run_over_trials(kernel: Any, *, over_trials: tuple, whole: tuple, out: PyTree, interpret: bool) -> Any:
-    """Runs a kernel over tiles of trials, the last axis. `out`: arrays or shapes like those that it writes."""
+    """Runs a kernel over tiles of trials, the last axis; `out` has the shapes and dtypes of what it writes."""
     tile = _tile(jax.tree.leaves(out)[0].shape[-1])
     how = {"axis": -1, "tile": tile, "warps": _warps(tile, whole[0]), "stages": 1, "interpret": interpret}
     return run_over_tiles(kernel, over_trials, whole, out, **how)
 
 
 def _warps(tile: int, weights: PyTree) -> int:
-    """Few threads for little work: fewer have to wait for each other. Many where weights have to be read again."""
+    """Returns the number of warps: few for small tiles, which spend less on synchronisation, many if weights are reread."""
     stay = sum(W.size * W.dtype.itemsize for W in jax.tree.leaves(weights)) <= ON_CHIP
     return 4 if stay and tile == NARROWEST else 8
 

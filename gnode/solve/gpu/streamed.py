@@ -1,12 +1,13 @@
-"""Cells of any width and kind through time by one GPU kernel forwards and one backwards (Pallas).
+"""The streamed kernel: cells of any width as one GPU kernel forwards and one backwards (Pallas).
 
-`fused` keeps a network's weights on the chip, which narrow networks of the gated family allow. Here they are read block by
-block in every bin, from the GPU's own cache, and the cell is any that can be told as a `Step`: the gated family, GRU, LSTM
-and LEM. One program still takes a tile of trials through all bins, so that a bin costs no launches, no intermediate result
-goes through main memory to be read by another kernel, and products of many trials share each block of weights.
+The fused kernel keeps the weights on the chip, which is possible for narrow networks of the gated family. The streamed
+kernel reads them block by block in every bin, from the cache of the GPU, and supports every cell that `cell_steps`
+describes: the gated family, GRU, LSTM and LEM. One program integrates a tile of trials over all bins, so that there are no
+launches per bin, no intermediate results pass through main memory to another kernel, and the products of many trials share
+each block of weights.
 
-Backwards the kernel finds the cotangents of all pre-activations; the gradient of every weight is then one product over bins
-and trials. Inputs enter as U x for all bins, one product before the kernel.
+The backward kernel computes the cotangents of all pre-activations; the gradient of each weight is then one product over
+bins and trials. The products U x of all bins are computed before the kernel, as one product.
 """
 
 from functools import partial
@@ -22,21 +23,21 @@ from gnode.solve.gpu.streamed_kernels import How, backward_kernel, forward_kerne
 from gnode.solve.gpu.tiles import padded, power_of_two, run_over_tiles, why_not_precision
 
 BLOCK = 64
-"""Units of a block."""
+"""The number of units of a block."""
 TILE = 64
-"""Trials of a program, at most."""
+"""The maximum number of trials of a program."""
 SLAB = 256
-"""Trials that are taken through time at once, at most: of so many U x is in memory for all bins."""
+"""The maximum number of trials that are integrated at once; U x of all bins is in memory for these."""
 DEPTH = 64
-"""Units of a source that are read at a time, at most."""
+"""The maximum number of units of a source that are read at a time."""
 FACTORS = {"tf32": jnp.float16, "bfloat16": jnp.bfloat16}
-"""What products take. float16 has TF32's 10 bits of mantissa in half the memory, and needs no rounding on the way."""
+"""The dtypes of the operands of products. float16 has the 10 bits of mantissa of TF32 in half the memory."""
 WARPS, STAGES = 8, 2
-"""Groups of 32 threads of a program, and how many blocks ahead it reads."""
+"""The number of groups of 32 threads of a program, and the depth of software pipelining."""
 
 
 def why_not(cell: Any, method: str, dtype: Any) -> str:
-    """Why the kernel can not run the cell, as the end of a sentence; nothing if it can."""
+    """Returns why the kernel does not support the cell, as the end of a sentence, or an empty string if it does."""
     return cell_steps.why_not(cell, method) or why_not_precision(dtype)
 
 
@@ -49,7 +50,20 @@ def streamed_euler(
     products: str = "tf32",
     interpret: bool = False,
 ) -> Float[Array, "time trials state"]:
-    """The states of a batch of trials of a `Cell`, time first, one step per bin; `interpret` runs on any device, slowly."""
+    """Computes the states of a batch of trials with one step per bin.
+
+    **Arguments:**
+
+    - `cell`: a cell that the kernel supports.
+    - `h0`: the initial states, trials x state.
+    - `xs`: the inputs, time x trials x inputs.
+    - `dt`: the lengths of the bins in seconds, time x trials.
+    - `method`: "euler", or "forward_backward_euler" for LEM.
+    - `products`: a name from `PRODUCTS`.
+    - `interpret`: whether to run in Pallas' interpreter, which works on any device but is slow.
+
+    **Returns:** the states, time x trials x state.
+    """
     how = {"method": method, "products": products, "interpret": interpret}
     trials = h0.shape[0]
     slabs = -(-trials // SLAB)
@@ -62,12 +76,12 @@ def streamed_euler(
 
 
 def _in_slabs(array: Array, slabs: int, axis: int) -> Array:
-    """Trials in equal parts, along a leading axis."""
+    """Splits trials into equal parts along a new leading axis."""
     return jnp.stack(jnp.split(array, slabs, axis))
 
 
 def _slab(cell: Any, h0: Array, xs: Array, dt: Array, method: str, products: str, interpret: bool) -> Array:
-    """The states of trials that are taken through time at once."""
+    """Computes the states of trials that are integrated at once."""
     step, weights = cell_steps.step_of(cell, method)
     trials, units = h0.shape[0], cell.units
     call = Call(step, BLOCK, min(TILE, power_of_two(trials)), products, interpret)
@@ -86,7 +100,7 @@ def _slab(cell: Any, h0: Array, xs: Array, dt: Array, method: str, products: str
 
 
 class Call(NamedTuple):
-    """What is known of a call before its arrays."""
+    """The static arguments of a kernel call."""
 
     step: Step
     block: int
@@ -95,22 +109,23 @@ class Call(NamedTuple):
     interpret: bool
 
     def how(self, time: int, W: Values, parts: Values) -> How:
+        """Returns the static arguments of a kernel for arrays of these shapes."""
         blocks = {name: matrix.shape[0] // self.block for name, matrix in W.items()}
         blocks |= {part: parts[part].shape[-1] // self.block for part in self.step.parts}
         return How(self.step, time, blocks, self.block, min(DEPTH, self.block), self.tile, self.interpret)
 
     def taken(self, W: Values) -> dict[str, Array]:
-        """Matrices as products take them."""
+        """Casts matrices to the dtype of the operands of products."""
         return {name: matrix.astype(FACTORS[self.products]) for name, matrix in W.items()}
 
     def factor(self, *shape: int) -> jax.ShapeDtypeStruct:
-        """The shape of a product's factor."""
+        """Returns the shape and dtype of an operand of a product."""
         return jax.ShapeDtypeStruct(shape, FACTORS[self.products])
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _states(call: Call, W: Values, b: Values, given: Values, start: Values, rate: Array) -> Values:
-    """The parts of the state at the end of every bin. All arrays are padded to whole blocks and tiles."""
+    """Computes the parts of the state at the end of every bin. All arrays are padded to whole blocks and tiles."""
     return _run_forward(call, W, b, given, start, rate, keep=False)[0]
 
 
@@ -124,7 +139,11 @@ def _states_forward(
 def _run_forward(
     call: Call, W: Values, b: Values, given: Values, start: Values, rate: Array, *, keep: bool
 ) -> tuple[Values, Values, Values]:
-    """The states after every bin; those with the start before them; every group's pre-activations, of all bins or one."""
+    """Runs the forward kernel.
+
+    **Returns:** the states after every bin; the states with the initial one before them; the pre-activations of all groups,
+    of all bins if `keep`, otherwise of one.
+    """
     step = call.step
     time, trials, _ = rate.shape
     out = (
@@ -152,7 +171,7 @@ def _states_backward(call: Call, kept: tuple, outside: Values) -> tuple:
         {part: _result(trials, units) for part in step.parts},
         {name: call.factor(trials, matrix.shape[0]) for name, matrix in W.items()},
     )
-    # The backward pass is linear: each trial's is scaled to lie well within 16 bits, and back again after it.
+    # The backward pass is linear, so the cotangents of each trial are scaled to the range of 16 bits and scaled back after.
     scale = _scale(outside)
     outside = {part: scale * own for part, own in outside.items()}
     how = call.how(time, W, before)
@@ -174,17 +193,17 @@ _states.defvjp(_states_forward, _states_backward)
 
 
 def _scale(outside: Values) -> Float[Array, "trials 1"]:
-    """What takes the largest cotangent of each trial to about 1/8.
+    """Computes the power of two that scales the largest cotangent of each trial to about 1/8.
 
-    In float16 there is room to grow half a million times; those of less than 1/2000 of the largest lose precision, and those
-    of less than a two millionth are lost.
+    In float16 it can then grow by a factor of half a million; cotangents below 1/2000 of the largest lose precision, and
+    those below 1/2000000 of it become zero.
     """
     largest = jnp.max(jnp.stack([jnp.max(jnp.abs(own), axis=(0, 2)) for own in outside.values()]), axis=0)[:, None]
     return jnp.where(largest > 0, jnp.exp2(jnp.floor(-3 - jnp.log2(largest))), 1.0)
 
 
 def _summed_product(cotangent: Array, source: Array, products: str) -> Array:
-    """Sum over bins and trials of cotangent source^T."""
+    """Computes the sum over bins and trials of cotangent source^T."""
     flat = (array.reshape(-1, array.shape[-1]) for array in (cotangent, source))
     if products == "bfloat16":
         flat = (array.astype(jnp.bfloat16) for array in flat)
@@ -193,7 +212,7 @@ def _summed_product(cotangent: Array, source: Array, products: str) -> Array:
 
 def _run_over_trials(kernel: Any, how: How, over_trials: PyTree, whole: PyTree, out: PyTree) -> Any:
     """Runs a kernel over tiles of trials, the axis before the last."""
-    # Without a loop inside the loop over bins, the compiler would read ahead over bins: what is not written yet.
+    # Without an inner loop the compiler would pipeline the loop over bins and read values that are not written yet.
     stages = STAGES if max(how.blocks.values()) > 1 else 1
     options = {"axis": -2, "tile": how.tile, "warps": WARPS, "stages": stages, "interpret": how.interpret}
     return run_over_tiles(kernel, over_trials, whole, out, **options)
@@ -204,7 +223,7 @@ def _result(*shape: int) -> jax.ShapeDtypeStruct:
 
 
 def _whole(array: Array, multiple: int, axis: int) -> Array:
-    """Zeros up to a whole number of blocks of units or tiles of trials."""
+    """Pads an axis with zeros to a multiple of `multiple`: whole blocks of units or whole tiles of trials."""
     sizes = list(array.shape)
     sizes[axis] += -sizes[axis] % multiple
     return padded(array, tuple(sizes))

@@ -1,10 +1,10 @@
-"""The two kernels of `gnode.solve.streamed`: any `Step` through all bins, the weights read piece by piece.
+"""The forward and the backward kernel of the streamed integration of any `Step`.
 
-Arrays lie as time x trials x units, units padded to whole blocks. One program has a tile of trials. Forwards it writes the
-states and every group's pre-activations; backwards the cotangents of all groups and of the rate. Threads of a program read
-what others of them wrote, so there is a barrier after every product.
+Arrays have the layout time x trials x units, with units padded to whole blocks. One program has a tile of trials. The
+forward kernel writes the states and the pre-activations of all groups, the backward kernel the cotangents of all groups and
+of the rate. Threads of a program read what other threads wrote, so there is a barrier after every product.
 
-The factors of products lie in memory as the chip's products take them: in 16 bits.
+The operands of products are stored in memory in 16 bits.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,23 +18,24 @@ from jaxtyping import Array
 from gnode.solve.gpu.cell_steps import RATE, Pointwise, Step, is_itself
 
 AT_ONCE = 5
-"""Blocks of a product's result that are summed at the same time: each piece of the source is read once for them."""
+"""The number of blocks of a product's result that are computed together; each piece of the source is read once for them."""
 
 FEW = 2
-"""Values that a pointwise function may use to be computed in as wide a piece as a product's result."""
+"""The maximum number of operands of a pointwise function that is fused with a product, which limits registers."""
 
 Refs = Mapping[str, Any]
+"""References to arrays by name."""
 
 
 class Piece(NamedTuple):
-    """Some neighbouring blocks."""
+    """A range of neighbouring blocks."""
 
     first: Any
     count: int
 
 
 class How(NamedTuple):
-    """What is known of a kernel before it runs."""
+    """The static arguments of a kernel."""
 
     step: Step
     time: int
@@ -42,33 +43,35 @@ class How(NamedTuple):
     """The number of blocks of every part and group."""
     block: int
     depth: int
-    """Units of a source that are read at a time; a block is a whole number of them."""
+    """The number of units of a source that are read at a time, a divisor of `block`."""
     tile: int
-    """Trials of a program."""
+    """The number of trials of a program."""
     interpret: bool
 
     def barrier(self) -> None:
-        if not self.interpret:  # the interpreter does one thing after the other
-            from jax.experimental.pallas import triton  # not there on every platform
+        """Synchronises the threads of a program."""
+        if not self.interpret:  # the interpreter is sequential
+            from jax.experimental.pallas import triton  # not available on every platform
 
             triton.debug_barrier()
 
     def at(self, piece: Piece) -> Any:
-        """The units of a piece."""
+        """Returns the slice of the units of a piece."""
         return pl.ds(piece.first * self.block, piece.count * self.block)
 
     def along(self, index: Any) -> Any:
-        """Units of a source."""
+        """Returns the slice of a source that is read in one iteration."""
         return pl.ds(index * self.depth, self.depth)
 
     def empty(self, piece: Piece) -> Array:
+        """Returns zeros of the shape of a piece."""
         return jnp.zeros((self.tile, piece.count * self.block), jnp.float32)
 
 
 def forward_kernel(
     how: How, keep: bool, over_trials: tuple, whole: tuple, states: Refs, groups: Refs, sources: Refs
 ) -> None:
-    """`keep`: whether `groups` has a place for every bin, or one that is used again and again."""
+    """Integrates a tile of trials over all bins; `keep` is whether `groups` stores every bin or reuses one."""
     start, given, rate = over_trials
     weights, biases = whole
     step, at = how.step, how.at
@@ -91,7 +94,7 @@ def forward_kernel(
         value = _looked_up(how, t, slot, states, groups, given, biases, rate)
 
         def follow(index: int, piece: Piece, known: Mapping[str, Array]) -> None:
-            """The pointwise part after a product."""
+            """Computes the pointwise function after a product."""
             function, own = step.after_product[index], at(piece)
             found = function({name: known[name] if name in known else value(name, piece) for name in function.uses})
             if index + 1 < len(step.products):
@@ -107,7 +110,7 @@ def forward_kernel(
             is_wanted = index + 1 == len(step.products) or index + 1 not in of_state
             function = step.after_product[index]
             for group in product.groups:
-                # What follows is done while the last group is at hand, if it is about the same units and needs little else.
+                # The pointwise function is fused with the last group if it has the same units and few other operands.
                 is_last = is_wanted and group == product.groups[-1]
                 is_followed = is_last and how.blocks[group] == _width(how, function) and len(function.uses) <= FEW
 
@@ -136,8 +139,10 @@ def forward_kernel(
 def backward_kernel(
     how: How, over_trials: tuple, whole: tuple, cotangents: Refs, adjoints: Refs, factors: Refs
 ) -> None:
-    """`cotangents`: of the groups and the rate, for every bin; `adjoints`: of the state's parts, at the end those of h0;
-    `factors`: the groups' cotangents of one bin, as products take them.
+    """Integrates the adjoint state of a tile backwards.
+
+    It writes `cotangents`, those of the groups and of the rate in every bin; `adjoints`, those of the parts of the state, at
+    the end those of h0; and `factors`, the cotangents of the groups in one bin in the dtype of the operands of products.
     """
     states, groups, given, rate, outside = over_trials
     turned, biases = whole
@@ -157,7 +162,7 @@ def backward_kernel(
             return cotangents[name], (t, slice(None), at(piece))
 
         def pull(function: Pointwise, piece: Piece, cotangent: Any, known: frozenset[str] = frozenset()) -> None:
-            """Adds to the cotangents of all that a pointwise function uses; those not `known` yet begin here."""
+            """Adds to the cotangents of the operands of a pointwise function; those not in `known` are initialised."""
             uses = [value(name, piece) for name in function.uses]
             places = {name: place(name, piece) for name in function.uses}
             so_far = {name: ref[where] for name, (ref, where) in places.items() if name in known}
@@ -193,7 +198,7 @@ def backward_kernel(
 
 
 Term = tuple[Any, Any, tuple, int]
-"""A matrix (units of the result x units of the source), the source, where in it to look, and its number of blocks."""
+"""A matrix (units of the result x units of the source), the source, an index into it, and its number of blocks."""
 
 
 def _multiply(
@@ -203,7 +208,7 @@ def _multiply(
     begin: Callable[[Piece], Array],
     finish: Callable[[Piece, Array], None],
 ) -> None:
-    """The sum of some products, beginning at `begin`, some blocks of the result at a time, each handed to `finish`."""
+    """Computes `begin` plus a sum of products, some blocks of the result at a time, and passes each piece to `finish`."""
     at_once = max(n for n in range(1, AT_ONCE + 1) if blocks % n == 0)
 
     def some(chunk: Any, _: Any) -> int:
@@ -230,13 +235,13 @@ def _multiply(
 
 
 def _powers_of_two(count: int) -> list[tuple[int, int]]:
-    """`count` blocks as pieces whose sizes are powers of two: where each begins, and its size."""
+    """Splits `count` blocks into pieces whose sizes are powers of two; returns the start and the size of each."""
     sizes = [1 << bit for bit in reversed(range(count.bit_length())) if count >> bit & 1]
     return [(sum(sizes[:place]), size) for place, size in enumerate(sizes)]
 
 
 def _over_blocks(blocks: int, body: Callable[[Any], None]) -> None:
-    """All blocks, one after the other."""
+    """Calls `body` for every block in turn."""
 
     def turn(i: Any, _: Any) -> int:
         body(i)
@@ -251,7 +256,7 @@ def _over_blocks(blocks: int, body: Callable[[Any], None]) -> None:
 def _looked_up(
     how: How, t: Any, slot: Any, states: Refs, groups: Refs, given: Refs, biases: Refs, rate: Any
 ) -> Callable[[str, Piece], Array]:
-    """A piece of any of the step's values by name."""
+    """Returns a function that reads a piece of any value of the step by name."""
 
     def value(name: str, piece: Piece) -> Array:
         own = how.at(piece)
@@ -261,28 +266,28 @@ def _looked_up(
             return groups[name][slot, :, own]
         if name != RATE:
             return given[name][t, :, own] + biases[name][own]
-        # One number for each trial, or for each trial and unit.
+        # The rate has one value per trial, or one per trial and unit.
         return rate[t, :, own] if rate.shape[-1] > 1 else how.empty(piece) + rate[t, :, 0][:, None]
 
     return value
 
 
 def _width(how: How, function: Pointwise) -> int:
-    """Blocks of a pointwise function: as many as of anything that it uses."""
+    """Returns the number of blocks of a pointwise function, which is that of any of its operands."""
     return next(how.blocks[name] for name in function.uses if name != RATE)
 
 
 def _product(source: Array, matrix: Array) -> Array:
-    """source matrix^T: both lie with the axis that is summed over last, as the chip wants it."""
+    """Computes source matrix^T; the axis of the sum is the last one of both, which is the fastest layout."""
     return jax.lax.dot_general(source, matrix, (((1,), (1,)), ((), ())), preferred_element_type=jnp.float32)
 
 
 def _put(ref: Any, where: tuple, value: Array) -> None:
-    """A value as products take it. One that is too large for that becomes infinite: a state like that has diverged."""
+    """Stores an operand of a product. A value out of range becomes infinite: such a state has diverged."""
     ref[where] = value.astype(ref.dtype)
 
 
 def _put_bounded(ref: Any, where: tuple, value: Array) -> None:
-    """The same, but for cotangents, which may grow without bound where a loss is steep: the largest number there is."""
+    """Stores a cotangent as an operand of a product. A value out of range, as of a steep loss, is clipped."""
     largest = float(jnp.finfo(ref.dtype).max)
     ref[where] = jnp.clip(value, -largest, largest).astype(ref.dtype)

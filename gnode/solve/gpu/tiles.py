@@ -1,4 +1,4 @@
-"""GPU kernels over tiles of trials: what the fused and the streamed kernel share."""
+"""Launching GPU kernels over tiles of trials, shared by the fused and the streamed kernel."""
 
 import warnings
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from jax.experimental import pallas as pl
 from jaxtyping import Array, PyTree
 
 NARROWEST = 16
-"""The least side of a product on the chip; smaller layers are padded to it."""
+"""The minimum side of a product on the chip; smaller layers are padded."""
 
 
 def run_over_tiles(
@@ -27,9 +27,19 @@ def run_over_tiles(
 ) -> Any:
     """Runs a kernel over tiles of trials.
 
-    **Arguments:** `over_trials` and `whole`, what it reads of its own trials and in one piece; `out`, arrays or shapes like
-    those that it writes; `axis` of the trials, from the end; `tile`, trials of a program, of which there are a whole number;
-    `warps`, groups of 32 threads of a program; `stages`, how many blocks ahead it reads.
+    **Arguments:**
+
+    - `kernel`: the kernel, a function of references to its arrays.
+    - `over_trials`: arrays of which each program reads its own trials.
+    - `whole`: arrays that each program reads as a whole.
+    - `out`: arrays or shapes like those that the kernel writes.
+    - `axis`: the axis of trials, counted from the end.
+    - `tile`: the number of trials of a program, a divisor of the number of trials.
+    - `warps`: the number of groups of 32 threads of a program.
+    - `stages`: the depth of software pipelining.
+    - `interpret`: whether to run in Pallas' interpreter.
+
+    **Returns:** arrays like `out`.
     """
 
     def cut(array: Any) -> pl.BlockSpec:
@@ -54,21 +64,21 @@ def run_over_tiles(
 
 
 def _compiler_params(warps: int, stages: int) -> Any:
-    from jax.experimental.pallas import triton  # not there on every platform
+    from jax.experimental.pallas import triton  # not available on every platform
 
     return triton.CompilerParams(num_warps=warps, num_stages=stages)
 
 
 def power_of_two(size: int) -> int:
-    """The least one that holds `size`, and that the chip's products take."""
+    """Returns the smallest power of two that is at least `size` and `NARROWEST`."""
     return max(NARROWEST, 1 << (size - 1).bit_length())
 
 
 def padded(array: Array, shape: Sequence[int]) -> Array:
-    """Zeros up to `shape`."""
+    """Pads an array with zeros to `shape`."""
     return jnp.pad(array, [(0, new - size) for new, size in zip(shape, array.shape)])
 
 
 def why_not_precision(dtype: Any) -> str:
-    """Why a kernel can not compute in `dtype`, as the end of a sentence; nothing if it can."""
+    """Returns why a kernel does not support `dtype`, as the end of a sentence, or an empty string if it does."""
     return "" if dtype == jnp.float32 else f"computes in float32, not {jnp.dtype(dtype)}"

@@ -1,1 +1,1 @@
-"""The paper's three real-world tasks (Appendix H), from files in the cache."""
+"""The paper's three real-world tasks (Appendix H), read from files in the cache."""

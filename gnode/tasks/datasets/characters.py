@@ -1,4 +1,4 @@
-"""CharacterTrajectories: which of 20 letters a pen wrote (Appendix H of the paper)."""
+"""The CharacterTrajectories task: classify the letter that a pen wrote (Appendix H of the paper)."""
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from gnode.types import Key, numpy_generator, plain_key
 
 NAME, FILES = "characters", ("character_trajectories.npz",)
 STEP = 1.0
-"""The paper takes a bin to be one second long."""
+"""Length of a bin in seconds, as in the paper."""
 
 ENDS = ("padded", "own")
+"""Where a trial ends: at the end of its padding, or at its own last sample."""
 
 
 def characters(
@@ -27,22 +28,24 @@ def characters(
     ends: str = "padded",
     key: Key | int = 0,
 ) -> Task:
-    """Tell 20 letters from the pen's velocity and force: 2858 trials of 182 bins, some of which are missing.
+    """Makes the task to classify 20 letters from the velocity and force of a pen: 2858 trials of 182 bins with gaps.
 
-    Each trial is freed of the zeros around it, padded to the longest with its last value, and loses a share of its bins at
-    random. Channels are standardised on the training trials, then filled. 70% of each letter's trials train, 15% validate,
-    15% test.
+    Zeros at both ends of a trial are removed, the trial is padded with its last value to the length of the longest one, and
+    a share of its bins is dropped at random. Channels are standardised on the training trials and then filled. The split is
+    70% training, 15% validation and 15% test, stratified by letter.
 
     **Arguments:**
 
-    - `dropped`: the share of bins that is missing: 0.3, 0.5 and 0.7 in the paper.
-    - `fill`: one of `gnode.tasks.FILLS`; the paper's "natural" spline looks ahead in time, "hold" does not.
-    - `timestamp`: the first channel: "relative" (bin / 182), "seconds" or "none".
-    - `counts`: more channels, with the share of bins at which each was observed so far.
-    - `ends`: the letter is asked for at the last bin of the "padded" trial, or of the trial's "own" samples.
-    - `key`: of the split and of the bins that are dropped; the split is the same whatever `dropped` is.
+    - `dropped`: share of bins that are dropped: 0.3, 0.5 and 0.7 in the paper.
+    - `fill`: one of `gnode.tasks.FILLS`; the paper uses "natural", which is not causal. "hold" is causal.
+    - `timestamp`: first channel: "relative" (bin / 182), "seconds" or "none".
+    - `counts`: whether to add channels with the share of bins at which each channel has been observed so far.
+    - `ends`: whether the loss counts at the last bin of the "padded" trial or of the trial's "own" samples.
+    - `key`: seed or key of the split and of the dropped bins; the split does not depend on `dropped`.
 
-    **Returns:** a `Task`, cross-entropy at the last bin.
+    **Returns:** a `Task` with the cross-entropy at the last bin.
+
+    No example: it needs the data set.
     """
     errors.one_of("ends", ends, ENDS)
     if not 0 <= errors.not_negative("dropped", dropped) < 1:
@@ -75,7 +78,7 @@ def characters(
 
 
 def letters_with_gaps(dropped: float, key: Key | int) -> tuple[Series, np.ndarray, list[np.ndarray]]:
-    """The trimmed trials; their values padded, standardised and with gaps (NaN); and who trains, validates and tests."""
+    """Returns the trimmed trials, their values (padded, standardised, NaN in the gaps), and the indices of the split."""
     series = read_letters()
     assert series.labels is not None
     values = padded_with_last(series)
@@ -86,8 +89,8 @@ def letters_with_gaps(dropped: float, key: Key | int) -> tuple[Series, np.ndarra
 
 
 def read_letters() -> Series:
-    """All trials, freed of the zeros around them."""
-    (path,) = cache.need(NAME, FILES)
+    """Reads all trials from the cache and trims them."""
+    (path,) = cache.require(NAME, FILES)
     stored = read_npz(path, ("values", "lengths", "labels", "label_names"), what="data set")
     whole = Series(
         stored["values"], stored["lengths"], labels=stored["labels"], label_names=tuple(stored["label_names"])
@@ -100,7 +103,7 @@ def read_letters() -> Series:
 
 
 def trimmed(trial: np.ndarray) -> np.ndarray:
-    """A trial without the samples at both ends at which every channel is 0.
+    """Removes the samples at both ends of a trial at which every channel is 0.
 
     >>> trimmed(np.array([[0.0], [1.0], [0.0], [2.0], [0.0]]))[:, 0].tolist()
     [1.0, 0.0, 2.0]
@@ -110,7 +113,7 @@ def trimmed(trial: np.ndarray) -> np.ndarray:
 
 
 def padded_with_last(series: Series) -> np.ndarray:
-    """Trials x time x channels, each trial going on with its last sample until the longest one ends.
+    """Returns an array of shape (trials, time, channels), each trial padded with its last sample.
 
     >>> padded_with_last(Series.of([[[1.0], [2.0]], [[3.0]]]))[:, :, 0].tolist()
     [[1.0, 2.0], [3.0, 3.0]]
@@ -120,7 +123,7 @@ def padded_with_last(series: Series) -> np.ndarray:
 
 
 def drop_at_random(values: np.ndarray, share: float, rng: np.random.Generator) -> None:
-    """Turns the same number of bins of every trial, at random places, into NaN in all channels (in place)."""
+    """Sets all channels to NaN in a random choice of bins, equally many in each trial. Changes `values` in place."""
     trials, bins, _ = values.shape
     count = int(bins * share)
     order = np.argsort(rng.random((trials, bins)), axis=1)[:, :count]

@@ -1,11 +1,11 @@
-"""Bringing a data set into the cache: from an address, or from files that are here."""
+"""Adding a data set to the cache, from a URL or from local files."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from gnode import errors
 from gnode.tasks import cache
-from gnode.tasks._download import Progress, download, remember, sha256_of
+from gnode.tasks._download import Progress, download, record_checksum, sha256_of
 from gnode.tasks.datasets.originals import DataSet
 
 
@@ -17,35 +17,56 @@ def get(
     replace: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> Path:
-    """Downloads the original of a data set, checks it, and keeps its compact form; returns the folder.
+    """Downloads the original of a data set, verifies its checksum, and stores its compact form in the cache.
 
-    **Arguments:** `url`, another address than the usual one; `sha256`, what the file must have: by default the published
-    one of the usual address, or else what the address gave before; `replace` what the cache has.
+    **Arguments:**
+
+    - `data`: the data set.
+    - `url`: address of the original, if not the usual one.
+    - `sha256`: expected checksum. By default the published one for the usual address, otherwise that of the first download
+      from the same address.
+    - `replace`: whether to replace the data set if it is in the cache.
+    - `progress`: called with the bytes received and the total.
+
+    **Returns:** the folder of the data set.
+
+    No example: it downloads a file.
     """
     if not replace:
         cache.refuse_to_replace(data.name, data.files)
     address = url or data.url
     published = data.sha256 if url is None else None
-    with cache.passing_file(f"{data.name}-original") as path:
+    with cache.temporary_path(f"{data.name}-original") as path:
         found = download(address, path, sha256 or published, progress)
-        folder = _keep(data, [path], {"url": address, "sha256": found}, replace)
-    remember(address, found)
+        folder = _store(data, [path], {"url": address, "sha256": found}, replace)
+    record_checksum(address, found)
     return folder
 
 
 def add(data: DataSet, paths: Sequence[Path], *, replace: bool = False) -> Path:
-    """Converts an original (file, folder or archive), or takes over the compact files; returns the folder in the cache."""
+    """Stores a data set in the cache from local files.
+
+    **Arguments:**
+
+    - `data`: the data set.
+    - `paths`: the original (file, folder or archive), or the compact files.
+    - `replace`: whether to replace the data set if it is in the cache.
+
+    **Returns:** the folder of the data set.
+
+    No example: it needs the original files.
+    """
     if not paths:
-        raise errors.ArgumentError(f"which file? Give {data.accepts}.")
+        raise errors.ArgumentError(f"paths is empty, but must name {data.accepts}.")
     for path in paths:
         if not Path(path).exists():
             raise errors.ArgumentError(f"{path} does not exist.")
     if not replace:
         cache.refuse_to_replace(data.name, data.files)
     files = {path.name: sha256_of(path) for path in paths if path.is_file()}
-    return _keep(data, paths, {"files": files, "folders": [path.name for path in paths if path.is_dir()]}, replace)
+    return _store(data, paths, {"files": files, "folders": [path.name for path in paths if path.is_dir()]}, replace)
 
 
-def _keep(data: DataSet, paths: Sequence[Path], source: dict, replace: bool) -> Path:
+def _store(data: DataSet, paths: Sequence[Path], source: dict, replace: bool) -> Path:
     about = {"name": data.name, "licence": data.licence, "made_from": source}
     return cache.store(data.name, data.compact(paths), about, replace)

@@ -1,4 +1,4 @@
-"""The data sets: where their originals come from, and how those become the compact files of the cache."""
+"""The data sets: the addresses of their originals, and the conversion to the compact files of the cache."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -18,21 +18,32 @@ from gnode.tasks._formats.uea_ts import read_ts
 from gnode.tasks._mfcc import RATE, mfcc
 from gnode.tasks._series import Series
 from gnode.tasks.datasets import characters, speech, walker2d
+from gnode.wording import plural
 
 Compact = dict[str, dict[str, np.ndarray]]
-"""The arrays of each compact file, by its name."""
+"""Arrays of each compact file, by file name."""
 
 LETTERS = "abcdeghlmnopqrsuvwyz"
-"""The letters that UEA's file calls 1 to 20."""
+"""Letters of the classes 1 to 20 in UEA's files."""
 
 CLIPS_AT_ONCE = 256
+"""Number of clips whose features are computed at a time."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class DataSet:
-    """A data set: its compact files and the arrays in them, where the original is, and how it is converted.
+    """Description of a data set and of its conversion.
 
-    `sha256` of the original at `url` is None where nobody has published it; then the first download's is remembered.
+    - `name`: name of the data set and of its folder in the cache.
+    - `files`, `arrays`: names of the compact files, and of the arrays in each of them.
+    - `url`, `sha256`: address of the original, and its published checksum. If there is none, the checksum of the first
+      download is recorded.
+    - `licence`: licence of the data.
+    - `accepts`: formats of the original, for messages.
+    - `convert`: function from the paths of the original to the arrays of the compact files.
+
+    >>> DATASETS["walker2d"]
+    DataSet('walker2d', 1 file, licence Apache-2.0)
     """
 
     name: str
@@ -44,8 +55,14 @@ class DataSet:
     accepts: str
     convert: Callable[[Sequence[Path]], Compact]
 
+    def __repr__(self) -> str:
+        return f"DataSet({self.name!r}, {plural(len(self.files), 'file')}, licence {self.licence})"
+
     def compact(self, paths: Sequence[Path]) -> Compact:
-        """The compact files' arrays from an original, or from the compact files (or a folder with them)."""
+        """Returns the arrays of the compact files, converted from an original or read from compact files (or their folder).
+
+        **Raises:** `ArgumentError` if the files are not those of the data set.
+        """
         found = {path.name: path for path in _plain_files(paths) if path.name in self.files}
         if not found:
             made = self.convert(paths)
@@ -63,13 +80,13 @@ def _plain_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def _check(data: DataSet, made: Compact) -> None:
-    """The arrays of a compact file must fit each other."""
+    """Raises an `ArgumentError` if the arrays of a compact file do not agree."""
     for file, arrays in made.items():
         try:
             if "mfcc" in arrays:
                 shapes = {len(values) for values in arrays.values()}
                 if len(shapes) != 1 or arrays["mfcc"].ndim != 3 or not np.isfinite(arrays["mfcc"]).all():
-                    raise errors.ArgumentError("its arrays differ in length, or its features are not numbers.")
+                    raise errors.ArgumentError("its arrays differ in length, or its features are not finite.")
                 if not np.isin(arrays["labels"], np.arange(len(speech.WORDS))).all():
                     raise errors.ArgumentError(f"a label is not from 0 to {len(speech.WORDS) - 1}.")
             else:
@@ -87,10 +104,10 @@ def _characters(paths: Sequence[Path]) -> Compact:
                 read_uci(content, name) if name.endswith(".mat") else read_ts(content.decode(errors="replace"), name)
             )
     if not found:
-        raise errors.ArgumentError(f"{_all(paths)} holds no trials of characters: no .mat and no .ts file.")
+        raise errors.ArgumentError(f"{_joined(paths)} holds no trials of characters: no .mat and no .ts file.")
     names = found[0].label_names
     if any(series.label_names != names for series in found):
-        raise errors.ArgumentError(f"the files in {_all(paths)} name different classes.")
+        raise errors.ArgumentError(f"the files in {_joined(paths)} name different classes.")
     if names == tuple(str(number + 1) for number in range(len(LETTERS))):
         names = tuple(LETTERS)
     arrays: dict[str, Any] = {
@@ -113,7 +130,7 @@ def _walker2d(paths: Sequence[Path]) -> Compact:
 
 
 def _speech(version: int, paths: Sequence[Path]) -> Compact:
-    """Clips of exactly one second, by name, dealt out at random over three files."""
+    """Computes the features of all clips of exactly one second, distributed at random over three files."""
     recordings = Recordings(paths, speech.WORDS, RATE)
     names: list[str] = []
     features: list[np.ndarray] = []
@@ -128,14 +145,14 @@ def _speech(version: int, paths: Sequence[Path]) -> Compact:
             waiting = []
     if not names:
         raise errors.ArgumentError(
-            f"{_all(paths)} holds no clips of one second of the words {', '.join(speech.WORDS)}."
+            f"{_joined(paths)} holds no clips of one second of the words {', '.join(speech.WORDS)}."
         )
     if waiting:
         features.append(_features(waiting))
     values = np.concatenate(features)
     labels = np.array([speech.WORDS.index(name.split("/")[0]) for name in names], np.int8)
     split = recordings.official_split(names)
-    # By label and name first, so that the parts do not depend on the order in which an archive holds its files.
+    # Sorted by label and name first, so that the parts do not depend on the order of the files in an archive.
     order = np.array(sorted(range(len(names)), key=lambda index: (labels[index], names[index])))
     part_of = np.random.default_rng(0).permutation(len(names)) % speech.PARTS
     made: Compact = {}
@@ -154,7 +171,7 @@ def _features(clips: Sequence[np.ndarray]) -> np.ndarray:
     return mfcc(np.stack(clips).astype(np.float32) / FULL_SCALE).astype(np.float16)
 
 
-def _all(paths: Sequence[Path]) -> str:
+def _joined(paths: Sequence[Path]) -> str:
     return ", ".join(map(str, paths))
 
 
@@ -199,11 +216,16 @@ DATASETS: dict[str, DataSet] = {
         for version in speech.VERSIONS
     },
 }
-"""Every data set by its name in the cache."""
+"""The data sets by their names in the cache."""
 
 
 def dataset(name: str, version: int | None = None) -> DataSet:
-    """A data set by the name of its task; `speech` comes in versions (1 by default).
+    """Returns a data set by the name of its task.
+
+    **Arguments:**
+
+    - `name`: "characters", "walker2d" or "speech".
+    - `version`: version of `speech`, 1 by default.
 
     >>> dataset("speech", 2).name
     'speech-v2'

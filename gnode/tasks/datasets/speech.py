@@ -1,4 +1,4 @@
-"""SpeechCommands: which of ten words was said (Appendix H of the paper)."""
+"""The SpeechCommands task: classify a spoken word (Appendix H of the paper)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,41 +13,48 @@ from gnode.tasks._trials import Task, Trials
 from gnode.types import Key, plain_key
 
 WORDS = ("yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go")
+"""Names of the classes."""
 VERSIONS = (1, 2)
+"""Versions of Google's Speech Commands."""
 PARTS = 3
-"""The clips are kept in three files of equal size, each a random third."""
+"""Number of compact files; each holds a random third of the clips."""
 
 STEP = 1 / 161
-"""Seconds per bin: the paper cuts a clip of one second into its 161 bins (its tau of 0.006, 0.062 and 0.621 s are 1, 10 and
-100 of them)."""
+"""Length of a bin in seconds: the paper divides one second into 161 bins (its tau of 0.006, 0.062 and 0.621 s are 1, 10 and
+100 bins)."""
 
 
 def name_of(version: int) -> str:
-    """The name of the data set in the cache."""
+    """Returns the name of the data set in the cache."""
     return f"speech-v{version}"
 
 
 def files_of(version: int) -> tuple[str, ...]:
-    """The compact files of a version."""
+    """Returns the names of the compact files of a version."""
     return tuple(f"speech_commands_v{version}_mfcc_{part}.npz" for part in range(PARTS))
 
 
 def speech(*, version: int = 1, parts: int = PARTS, key: Key | int = 0) -> Task:
-    """Tell ten spoken words from their spectrum: clips of one second as 161 bins of 20 cepstral coefficients.
+    """Makes the task to classify ten spoken words: clips of one second, 161 bins of 20 cepstral coefficients.
 
-    Channels are standardised on the training clips. 70% of each word's clips train, 15% validate, 15% test.
+    Channels are standardised on the training clips. The split is 70% training, 15% validation and 15% test, stratified by
+    word.
 
-    **Arguments:** `version` of Google's Speech Commands: 1 has 21,312 clips, 2 (the paper's) 34,975; `parts`, how many of
-    the three files to use: 1 is a third of the clips; `key` of the split.
+    **Arguments:**
 
-    **Returns:** a `Task`, cross-entropy at the last bin. The arrays are float32, and loading needs less than twice their
-    size.
+    - `version`: version of Google's Speech Commands: 1 has 21,312 clips, 2 (used in the paper) has 34,975.
+    - `parts`: number of compact files to use; each of the three holds a third of the clips.
+    - `key`: seed or key of the split.
+
+    **Returns:** a `Task` with the cross-entropy at the last bin. Loading needs less than twice the size of its arrays.
+
+    No example: it needs the data set.
     """
     if version not in VERSIONS:
         raise errors.ArgumentError(f"version is {version!r}, but must be 1 or 2.")
     if errors.whole("parts", parts) > PARTS:
         raise errors.ArgumentError(f"parts is {parts!r}, but must be 1, 2 or 3.")
-    paths = cache.need(name_of(version), files_of(version)[:parts])
+    paths = cache.require(name_of(version), files_of(version)[:parts])
     labels = np.concatenate([read_npz(path, ("labels",), what="data set")["labels"] for path in paths]).astype(np.int32)
     split = stratified_split(labels, key=key)
     features = _read_split(paths, split, len(labels))
@@ -67,9 +74,9 @@ def speech(*, version: int = 1, parts: int = PARTS, key: Key | int = 0) -> Task:
 
 
 def _read_split(paths: Sequence[Path], split: Sequence[np.ndarray], clips: int) -> list[np.ndarray]:
-    """The features of each part of the split, copied straight into place from one file at a time.
+    """Returns the features of each part of the split.
 
-    No more than one compact file (half precision) is ever in memory beside the result.
+    Only one compact file (half precision) at a time is in memory beside the result.
     """
     made: list[np.ndarray] = []
     first = 0
@@ -79,7 +86,7 @@ def _read_split(paths: Sequence[Path], split: Sequence[np.ndarray], clips: int) 
             made = [np.empty((len(chosen), *stored.shape[1:]), np.float32) for chosen in split]
         last = first + len(stored)
         for values, chosen in zip(made, split):
-            here = (chosen >= first) & (chosen < last)  # rising, so these are consecutive rows of `values`
+            here = (chosen >= first) & (chosen < last)  # `chosen` increases, so these are consecutive rows
             rows = np.flatnonzero(here)
             for row, clip in zip(rows, chosen[here]):
                 values[row] = stored[clip - first]

@@ -1,7 +1,7 @@
-"""Walker2D: predict the next state of a simulated walker from samples with gaps (Appendix H of the paper).
+"""The Walker2D task: predict the next state of a simulated walker from samples with gaps (Appendix H of the paper).
 
-The windows are those of the ODE-LSTM benchmark, draw for draw: rollouts are shuffled and split by one generator, samples
-are dropped by another, and windows of 64 kept samples are cut every 16.
+The windows are exactly those of the ODE-LSTM benchmark: one random generator shuffles and splits the rollouts, another one
+drops samples, and a window of 64 kept samples begins at every 16th of them.
 """
 
 from collections.abc import Sequence
@@ -24,21 +24,25 @@ TEST_SHARE, VALIDATION_SHARE = 0.15, 0.10
 DROPPED = 0.1
 WINDOW, STRIDE = 64, 16
 STEP = 1.0
-"""The paper takes a bin to be one second long."""
+"""Length of a bin in seconds, as in the paper."""
 
 
 def walker2d(*, fill: str = "natural", timestamp: str = "relative", key: int = 0) -> Task:
-    """Predict the walker's next state: 12,893 windows of 84 bins, of which one in ten is missing.
+    """Makes the task to predict the next state of a walker: 12,893 windows of 84 bins, one in ten of them missing.
 
-    A window's 64 kept samples are laid on a regular grid; missing bins are filled in the inputs and do not count in the
-    loss. The target of a kept sample is the rollout's very next state, kept or not. The input is the time stamp and the
-    17 channels as they are.
+    The 64 kept samples of a window are put on a regular grid. Missing bins are filled in the inputs and do not count in the
+    loss. The target of a kept sample is the next state of the rollout, whether that is kept or not. The inputs are the time
+    stamp and the 17 channels, not standardised.
 
-    **Arguments:** `fill`, one of `gnode.tasks.FILLS`: the paper's "natural" spline looks ahead in time, "hold" does not;
-    `timestamp`: "relative" (bin / 84), "seconds" or "none"; `key`, a whole number that is added to the seeds of split and
-    gaps: 0 gives the published windows.
+    **Arguments:**
 
-    **Returns:** a `Task`, masked mean squared error.
+    - `fill`: one of `gnode.tasks.FILLS`; the paper uses "natural", which is not causal. "hold" is causal.
+    - `timestamp`: first channel: "relative" (bin / 84), "seconds" or "none".
+    - `key`: whole number that is added to the seeds of the split and of the gaps; 0 gives the published windows.
+
+    **Returns:** a `Task` with the masked mean squared error.
+
+    No example: it needs the data set.
     """
     key = errors.whole("key", key, at_least=0)
     errors.one_of("fill", fill, FILLS)
@@ -54,24 +58,24 @@ def walker2d(*, fill: str = "natural", timestamp: str = "relative", key: int = 0
 
 
 def windows_with_gaps(key: int = 0) -> dict[str, OnGrid]:
-    """The windows of each part on a regular grid, NaN where a sample was dropped."""
+    """Returns the windows of each part on a regular grid, NaN where a sample was dropped."""
     rollouts = read_rollouts()
     parts = split_rollouts(len(rollouts), key)
-    dropping = np.random.RandomState(DROP_SEED + key)  # numpy's old generator: that of the published windows
+    dropping = np.random.RandomState(DROP_SEED + key)  # numpy's legacy generator, as in the benchmark
     windows = {part: cut_windows([rollouts[index] for index in parts[part]], dropping) for part in parts}
     bins = max(series.bins(STEP) for series in windows.values())
     return {part: series.on_grid(STEP, bins) for part, series in windows.items()}
 
 
 def read_rollouts() -> list[Float[np.ndarray, "time channels"]]:
-    """The simulated rollouts in the order of their file names."""
-    (path,) = cache.need(NAME, FILES)
+    """Reads the simulated rollouts from the cache, in the order of their file names."""
+    (path,) = cache.require(NAME, FILES)
     stored = read_npz(path, ("values", "lengths"), what="data set")
     return np.split(stored["values"], np.cumsum(stored["lengths"])[:-1])
 
 
 def split_rollouts(count: int, key: int = 0) -> dict[str, list[int]]:
-    """Which rollouts train, validate and test. The order is also that in which samples are dropped."""
+    """Returns the rollouts of each part. Samples are dropped in this order."""
     order = list(range(count))
     np.random.RandomState(SPLIT_SEED + key).shuffle(order)
     tested, validated = int(TEST_SHARE * count), int(VALIDATION_SHARE * count)
@@ -83,7 +87,7 @@ def split_rollouts(count: int, key: int = 0) -> dict[str, list[int]]:
 
 
 def cut_windows(rollouts: Sequence[np.ndarray], dropping: np.random.RandomState) -> Series:
-    """Windows of 64 kept samples with their places in the rollout as times, and the next states as targets."""
+    """Cuts windows of 64 kept samples. Times are indices in the rollout, targets are the next states."""
     values, targets, times = [], [], []
     for rollout in rollouts:
         kept = np.flatnonzero(_kept(len(rollout) - 1, dropping))
@@ -100,7 +104,7 @@ def cut_windows(rollouts: Sequence[np.ndarray], dropping: np.random.RandomState)
 
 
 def _kept(samples: int, dropping: np.random.RandomState) -> Bool[np.ndarray, " samples"]:
-    return dropping.rand(samples) < 1 - DROPPED  # not "> DROPPED": that is another draw than the published one
+    return dropping.rand(samples) < 1 - DROPPED  # "> DROPPED" would drop other samples than the benchmark
 
 
 def _trials(grid: OnGrid, fill: str, timestamp: str) -> Trials:

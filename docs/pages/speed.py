@@ -1,0 +1,92 @@
+"""The speed of gnode, from `benchmarks/results/*.json`, which `make bench` writes."""
+
+import json
+from pathlib import Path
+
+from pages import ROOT, table
+
+PATH = "docs/speed.md"
+
+SUFFIXES = {"wider": ", wider ones", "side-by-side": ", several side by side"}
+"""The ends of the titles of tables that would have the same title otherwise, by a part of their file's name."""
+
+
+def cell(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else "" if value is None else str(value)
+
+
+def command(path: Path, rows: list[dict]) -> str:
+    """Returns the command that wrote a file of results."""
+    name = path.stem.rsplit("-", 1)[0]
+    if not name.startswith("gradient"):
+        return f"python benchmarks/{name}.py"
+    if path.stem.endswith("cpu"):
+        return "gnode bench"
+    shapes = " ".join(f'"{shape}"' for shape in dict.fromkeys(row["shape"] for row in rows))
+    skipped = "" if any(row["gradient by"].startswith("diffrax") for row in rows) else " --skip diffrax"
+    return f"gnode bench {shapes}{skipped}"
+
+
+def section(path: Path) -> str:
+    stored = json.loads(path.read_text())
+    rows, versions = stored["rows"], stored["versions"]
+    title = stored["title"] + next((suffix for part, suffix in SUFFIXES.items() if part in path.stem), "")
+    where = ", ".join(dict.fromkeys(stored["devices"]))
+    return (
+        f"## {title}, on {where}\n\n`{command(path, rows)}` "
+        f"(jax {versions['jax']}, diffrax {versions['diffrax']}, commit {stored['commit'] or 'of a copy without git'})\n\n"
+        + table(list(rows[0]), [[cell(value) for value in row.values()] for row in rows])
+    )
+
+
+HEAD = """# Speed
+
+Made by `make docs` from the JSON files that `make bench` writes. Each table was measured in one run, with the alternatives
+in turn; read the ratios, not the milliseconds. In the tables of one gradient, a ratio above 1 says how many times slower
+than gnode an alternative is; PyTorch's rows are for one network, also where gnode's are for 27. Training with and without
+the fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](results/kernel.md).
+
+## Optimisations
+
+- **A hand-written derivative for the gated family** (`gnode/solve/_gated_euler.py`): the backward loop over bins carries
+  only the cotangent of the state, and every weight's gradient is one product over bins and trials. It works on any platform
+  and in all modes of differentiation.
+- **A fused kernel on a GPU** (`gnode.solve.gpu.fused`, Pallas): one program takes a network and a tile of trials through
+  all bins, with the weights on the chip. Layers may have up to 128 units; wider ones, and `kernel="loop"`, use the
+  hand-written derivative. Training chooses the kernel by default on a GPU that runs it; `products="bfloat16"` is less
+  precise. A table below has the errors: they grow along a trajectory, and are largest for long trajectories of networks
+  that expand.
+- **A streamed kernel on a GPU** (`gnode.solve.gpu.streamed`, Pallas; `kernel="streamed"`): the weights are read block by
+  block in every bin, so layers may have any width, and GRU, LSTM and LEM are supported too. One multiprocessor of the chip
+  takes 64 trials of a network, so it pays where several networks fill the chip: in the table of networks side by side
+  below, it beats the loop for 27 networks and loses to it for 5 and 9, alone on the GPU. It is meant for large groups, or
+  for several processes that share a GPU, and is never chosen by default. It trained Walker2D's networks with N = 100 and
+  316 and the reduced tables of speech and letters on the [results page](results/reproduce.md#table1).
+- **All cores of a CPU**: a sweep trains one member on each core. A single network splits the trials of a batch over
+  `cores`, an explicit and recorded choice (`gnode train --cores 2`), because the sums are then taken in another order; it
+  pays from about fifty trials on.
+- **Values that both halves of a step share are computed once**: LEM's forward-backward Euler takes its gates from the old
+  state for both halves (`Cell.fields_of_blocks`).
+- **Checkpointed memory** for long sequences (`memory="checkpoint"`).
+
+## Tried and rejected
+
+- Tiles of trials x units in the kernel, with the weights as the right factor: slower than units x trials.
+- Eight warps for a tile of sixteen trials: slower than four, which wait less for each other.
+- Products in three TF32 parts: their weights do not fit on the chip.
+- The input's part of the first layer for all bins in one product before the kernel: writing and reading it costs more than
+  a few more columns in the first product.
+- Halves of a batch as two loops of one program on a CPU: they run one after another. On two devices they do not.
+- All bins of a long trajectory at once (`benchmarks/parallel_in_time.py`, table below): exact, in a few rounds, but on
+  a CPU each round costs more than the loop for more than two units. Not yet measured on a GPU.
+- On a CPU, the hand-written derivative for wide layers with many trials: the plain loop's products fill the cores already.
+- A generic batch gradient for GRU, LSTM and LEM: more processor time than the plain loop at a hundred trials.
+
+The kernels are written for Pallas' Triton backend, which newer versions of JAX call deprecated. If it is missing or does
+not run, training says so and uses the loop, unless a kernel was requested by name; without a GPU the loop is always used
+instead. The kernels were run on an H200 only; on older GPUs none is chosen."""
+
+
+def page() -> str:
+    paths = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
+    return "\n\n".join([HEAD, *(section(path) for path in paths)]) + "\n"
