@@ -1,8 +1,9 @@
 # Two commands on a fresh machine: `make demo` and `make test`. Needs Python 3.11+, make and a package index.
 PYTHON ?= python3
 BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest
 
-.PHONY: install demo test test-slow lint format bench docs reproduce-smoke clean
+.PHONY: install demo test test-fast test-slow test-slow-turn test-gpu lint format bench docs reproduce-smoke clean
 
 install: .venv/installed
 
@@ -17,10 +18,20 @@ demo: install          ## train a two-dimensional gated neural ODE on the square
 	$(BIN)/gnode demo
 
 test: install lint     ## everything but the slow tests
-	$(BIN)/python -m pytest -m "not slow" -n 3 --dist worksteal
+	$(PYTEST) -m "not slow" -n 2 --dist worksteal
 
-test-slow: install     ## tests that train for minutes
-	$(BIN)/python -m pytest -m slow
+test-fast: install     ## style, and the tests that take less than a quarter of a second each: for while you write
+	$(BIN)/ruff check .
+	$(PYTEST) -m "not slow" -n 2 --dist worksteal --fast
+
+test-slow: install     ## tests that train for minutes, with full compiler optimisation
+	JAX_DISABLE_MOST_OPTIMIZATIONS=0 $(PYTEST) -m slow
+
+test-slow-turn: install ## the slow tests of one file, another one each time (what continuous integration adds)
+	JAX_DISABLE_MOST_OPTIMIZATIONS=0 $(PYTEST) -m slow $$($(BIN)/python tests/slow_turn.py)
+
+test-gpu:              ## what only a GPU can check; uses the Python that has jax for it
+	GNODE_TEST_GPU=1 $(or $(wildcard $(BIN)/python),$(PYTHON)) -m pytest tests/gpu
 
 lint: install
 	$(BIN)/ruff check .
@@ -38,12 +49,13 @@ bench: install         ## ratios against what a user would pick instead, each me
 	$(BIN)/python benchmarks/fixed_points.py
 
 reproduce-smoke: install ## all 24 figures, tables and claims of the paper, small (needs the data sets of `gnode data`)
-	failed=; for name in $$($(BIN)/python -c 'from gnode.experiments.registry import NAMES; print(*NAMES)'); do \
-	    $(BIN)/gnode reproduce $$name --scale smoke --out runs/reproduce-smoke || failed="$$failed $$name"; done; \
+	failed=; for name in $$($(BIN)/python -c 'from gnode.reproduce import NAMES; print(*NAMES)'); do \
+	    $(BIN)/gnode reproduce run $$name --scale smoke --out runs/reproduce-smoke || failed="$$failed $$name"; done; \
 	    test -z "$$failed" || { echo "not made:$$failed"; exit 1; }
 
 docs: install          ## pages made from committed results
-	$(BIN)/python docs/make_speed.py
+	$(BIN)/gnode reproduce collect
+	$(BIN)/python docs/make.py
 
 clean:
 	rm -rf .venv .pytest_cache .ruff_cache

@@ -2,15 +2,14 @@
 
     python benchmarks/fixed_points.py                    10,000 starts, N = 100, gnODE, 3 x 100 hidden units
     python benchmarks/fixed_points.py --starts 1000      a smaller job
-    python benchmarks/fixed_points.py --run FOLDER       a network of yours, from the folder of its run
+    python benchmarks/fixed_points.py --run FOLDER       a trained network, from its run folder
 
-The network is trained on the variable-amplitude 3-bit flip-flop first (its time is not counted), so that
-the starts are states of a network that computes. Adam minimises q = |F(h) - h|^2 / 2 over all starts at
-once, in float32, with one learning rate for all, which halves every 1000 steps. It stops when every start
-has q < 1e-12, or after 5000 steps: the defaults of the tool that the field uses. gnode runs with its own
-defaults, whose tolerance is tighter, and computes eigenvalues. For both, a start counts if it has
-q < 1e-12, and points within 1e-3 of each other count once; both have been compiled and have run before the
-clock starts. gnode's time is the median of runs before and after Adam's.
+The network is first trained on the variable-amplitude 3-bit flip-flop, which is not timed, so that the starts are states of
+a network that solves a task. Adam minimises q = |F(h) - h|^2 / 2 over all starts at once, in float32, with a learning rate
+that halves every 1000 steps. It stops when every start has q < 1e-12, or after 5000 steps, which are common defaults in
+the field. gnode uses its own defaults, whose tolerance is lower, and also computes eigenvalues. For both, a start counts if
+it has q < 1e-12, and points within 1e-3 of each other count once. Both are compiled and run once before they are timed.
+gnode's time is the median of runs before and after Adam's.
 """
 
 import argparse
@@ -28,6 +27,7 @@ from timing import report
 import gnode
 from gnode.analysis import fixed_points, system
 from gnode.analysis._fixed_points.merging import merge
+from gnode.train import RunSpec, train_spec
 
 TARGET_Q = 1e-12
 TARGET_RESIDUAL = float(np.sqrt(2 * TARGET_Q))
@@ -40,7 +40,7 @@ SMALLEST_RATIO = 10.0
 
 @dataclasses.dataclass
 class Search:
-    """What came of a search: seconds, steps (on average), starts that reached the tolerance, different points."""
+    """The result of a search: seconds, mean number of steps, starts within the tolerance, distinct points."""
 
     seconds: float
     steps: float
@@ -55,7 +55,7 @@ def main() -> None:
     starts = states[chosen]
     half = starts[: len(starts) // 2]
     print(f"{len(starts)} starts, N = {net.cell.state_size}, {jax.devices()[0].device_kind}", flush=True)
-    _gnode(net, starts, dt)  # compiled before the clock starts
+    _gnode(net, starts, dt)  # compiles
     before = [(_gnode(net, starts, dt), _gnode(net, half, dt)) for _ in range(2)]
     adam = _adam(net, starts, options.adam_lr)
     runs = [*before, (_gnode(net, starts, dt), _gnode(net, half, dt))]
@@ -90,19 +90,17 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--starts", type=int, default=10_000)
-    parser.add_argument("--state", type=int, default=100, help="N")
-    parser.add_argument("--epochs", type=int, default=60, help="of the training beforehand")
+    parser.add_argument("--state", type=int, default=100, help="number of units N")
+    parser.add_argument("--epochs", type=int, default=60, help="epochs of the training")
     parser.add_argument("--adam-lr", type=float, default=1e-2)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--run", help="the folder of a trained network")
+    parser.add_argument("--run", help="run folder of a trained network")
     return parser.parse_args()
 
 
 def _trained(options: argparse.Namespace) -> tuple[gnode.Network, np.ndarray, float]:
-    task = gnode.tasks.flip_flop("variable", key=0)
-    cell = gnode.cells.gnode(task.inputs, options.state, widths=(100, 100, 100), tau=0.01, key=0)
-    net = gnode.Network(cell, outputs=task.outputs, initial="random", key=1)
-    run = gnode.fit(net, task, epochs=options.epochs, lr=1e-3, weight_decay=1e-3, batch_size=50)
+    settings = {"state": options.state, "epochs": options.epochs, "lr": 1e-3, "weight_decay": 1e-3, "batch_size": 50}
+    run = train_spec(RunSpec.of("flipflop-variable", settings))
     print(f"trained for {options.epochs} epochs, validation loss {run.best_loss:.4f}")
     return run.net, _flat(run.states), run.dt
 
@@ -126,7 +124,7 @@ def _gnode(net: gnode.Network, starts: np.ndarray, dt: float) -> Search:
 
 
 def _count(points: np.ndarray, residuals: np.ndarray) -> int:
-    """Different points that meet the tolerance."""
+    """Counts the distinct points within the tolerance."""
     good = residuals <= TARGET_RESIDUAL
     return len(merge(np.asarray(points, float)[good], residuals[good], SAME_POINT)[0])
 
@@ -151,7 +149,7 @@ def _adam(net: gnode.Network, starts: np.ndarray, lr: float) -> Search:
 
     points = jnp.asarray(starts, dtype=jnp.float32)
     state = optimiser.init(points)
-    jax.block_until_ready(many_steps(points, state))  # compiled before the clock starts
+    jax.block_until_ready(many_steps(points, state))  # compiles
     begin, steps, values = time.perf_counter(), 0, np.full(len(starts), np.inf)
     while steps < MOST_STEPS and np.any(values > TARGET_Q):
         points, state, latest = many_steps(points, state)

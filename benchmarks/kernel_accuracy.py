@@ -1,9 +1,9 @@
-"""The GPU kernels' gradients against a plain scan in full float32, over random shapes.
+"""Compares the gradients of the GPU kernels with those of the loop in full float32, over random shapes.
 
     python benchmarks/kernel_accuracy.py
 
-On a GPU this runs the kernels themselves; on a CPU their interpreter, where the fused one's products are in float32 unless
-bfloat16 is asked for.
+On a GPU this runs the compiled kernels. On a CPU it runs Pallas' interpreter, in which the products of the fused kernel are
+in float32 unless bfloat16 is requested.
 """
 
 from typing import Any
@@ -21,16 +21,16 @@ from gnode.solve import PRODUCTS, Solver, rollout_batch
 from gnode.solve.gpu import choice
 
 SHAPES = 6
-"""Of each kernel."""
+"""The number of random shapes of each kernel."""
 
 
 def random_cell(rng: np.random.Generator, turn: int) -> cells.Gated:
-    """A member of the gated family of random sizes, all of which the fused kernel takes."""
+    """Draws a cell of the gated family of a random size that the fused kernel supports."""
     return random_gated(rng, depth=4, widest=128, widest_gate=64)
 
 
 def random_gated(rng: np.random.Generator, depth: int, widest: int, widest_gate: int) -> cells.Gated:
-    """A member of the gated family of random sizes, with less than `depth` hidden layers."""
+    """Draws a cell of the gated family of a random size, with fewer than `depth` hidden layers."""
     hidden, gate_hidden = rng.integers(0, depth), rng.integers(0, 2)
     return cells.gated(
         int(rng.integers(1, 20)),
@@ -47,7 +47,7 @@ def random_gated(rng: np.random.Generator, depth: int, widest: int, widest_gate:
 
 
 def random_wide_cell(rng: np.random.Generator, turn: int) -> cells.Cell:
-    """A cell that the streamed kernel takes, of random sizes: of the gated family in every second turn."""
+    """Draws a cell of a random size that the streamed kernel supports, every second one of the gated family."""
     if turn % 2 == 0:
         return random_gated(rng, depth=3, widest=1000, widest_gate=1000)
     make = (cells.gru, cells.lstm, cells.lem)[turn // 2 % 3]
@@ -58,7 +58,7 @@ KERNELS = {"fused": random_cell, "streamed": random_wide_cell}
 
 
 def gradients(kernel: str, cell: cells.Cell, trials: int, bins: int, seed: int) -> dict[str, float]:
-    """The relative error of the gradient for weights, tau, initial states, inputs and bin lengths, by precision."""
+    """Computes the relative error of the gradient of weights, tau, initial states, inputs and bin lengths, by precision."""
     keys = jax.random.split(jax.random.key(seed), 4)
     given = (
         eqx.filter(cell, eqx.is_inexact_array),
@@ -85,7 +85,7 @@ def gradients(kernel: str, cell: cells.Cell, trials: int, bins: int, seed: int) 
 
 
 def sizes_of(cell: cells.Cell) -> dict[str, Any]:
-    """Its kind, and how wide it and its layers are."""
+    """Returns the class of a cell and its sizes."""
     sizes: dict[str, Any] = {"cell": type(cell).__name__, "state": cell.state_size, "inputs": cell.inputs}
     for name in ("F", "G"):
         stack = getattr(cell, name, None)

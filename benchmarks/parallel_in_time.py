@@ -1,10 +1,10 @@
-"""A long trajectory bin after bin, and all bins at once: Newton's method on the whole trajectory.
+"""Times a long trajectory by a loop over bins and by Newton's method on all bins at once.
 
     python benchmarks/parallel_in_time.py
 
-The map h_t = f(h_(t-1), x_t), linearised about a guess of all states, is a linear recurrence; an associative scan solves it
-in log T rounds. The guess is improved until it stops changing, so the answer is the loop's, to rounding. Only worth it
-where rounds are cheaper than bins: this measures where, for small N and one trial.
+The map h_t = f(h_(t-1), x_t), linearised about a guess of all states, is a linear recurrence, which an associative scan
+solves in log T rounds. The guess is improved until it converges, so the result is that of the loop up to rounding. This
+benchmark measures when it is faster, for small N and one trial.
 """
 
 import jax
@@ -21,13 +21,13 @@ DT, TOLERANCE, MOST = 0.2, 1e-5, 200
 
 
 def by_newton(cell: Cell, xs: Array, h0: Array) -> tuple[Array, Array]:
-    """The states, and how many rounds it took."""
+    """Computes the states, and the number of Newton iterations."""
 
     def step(h: Array, x: Array) -> Array:
         return h + DT * cell.vector_field(h, x)
 
     def join(first: tuple[Array, Array], then: tuple[Array, Array]) -> tuple[Array, Array]:
-        """Two affine maps, one after the other."""
+        """Composes two affine maps."""
         return then[0] @ first[0], jnp.einsum("...ij,...j->...i", then[0], first[1]) + then[1]
 
     def improve(guess: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:

@@ -1,50 +1,44 @@
-"""A grid against its members one after another (CPU), or against one member (accelerator).
+"""Compares a sweep with training its members one after another (CPU) or with training one member (accelerator).
 
     python benchmarks/sweep_throughput.py
 
-CPU: updates per second over all members, trained by the engine `threads` and by a plain loop of `gnode.fit` in one process.
+CPU: updates per second over all members, by the engine `threads` and by a loop of `train_spec` in one process.
 Accelerator: the time of an epoch of 27 gnODE members as one program, and of one member. N = 6, 3 x 100 hidden, T = 100.
 """
 
-import os
 import shutil
 import tempfile
 import time
 from pathlib import Path
 
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")  # what `gnode sweep` sets for itself
-
-import jax
 import jax.numpy as jnp
 from timing import report
 
-from gnode import fit, sweep
 from gnode.bench import compare
-from gnode.solve import available_cores
-from gnode.sweeps import _member
+from gnode.devices import available_cores, is_on_cpu, one_core_per_network
+from gnode.sweeps import Grid, _member, sweep
 from gnode.sweeps.engines import one_program
 from gnode.sweeps.grid import TaskCache
-from gnode.train import Grid, loop, spec
+from gnode.train import RunSpec, loop, train_spec
+from gnode.train.program import Constants
 
 TASK = "flipflop-variable"
 AXES = {"model": "gnode", "state": 6, "lr": [1e-4, 1e-3, 1e-2], "weight_decay": [1e-3, 1e-1], "seed": [0, 1]}
 TRIALS = 200
 ROUNDS = 3
-"""Of both, in turn; the one with the median ratio counts. A single one may be off by a tenth on a shared machine."""
+"""The number of measurements, of which the one with the median ratio is reported; a single one varies by about 10%."""
 
 
 def one_after_another(grid: Grid) -> float:
-    """Seconds for a plain loop over the members."""
-    tasks = TaskCache(TASK)
+    """Measures the seconds of a loop over the members."""
     began = time.perf_counter()
     for settings in grid.members:
-        net, task, fit_settings, key = spec.realise(settings, tasks(settings))
-        fit(net, task, key=key, progress=False, **vars(fit_settings))
+        train_spec(RunSpec(TASK, settings), progress=False)
     return time.perf_counter() - began
 
 
 def as_a_sweep(axes: dict) -> float:
-    """Seconds for the same members by the engine `threads`, folders included."""
+    """Measures the seconds of the same members by the engine `threads`, including the files that it writes."""
     folder = Path(tempfile.mkdtemp())
     try:
         began = time.perf_counter()
@@ -59,7 +53,7 @@ def on_cpu() -> list[dict]:
     for size, epochs in ((10, 30), (100, 60)):
         axes = AXES | {"batch_size": size, "epochs": epochs, "trials": TRIALS}
         grid = Grid.over(TASK, **axes)
-        as_a_sweep(axes | {"epochs": 1})  # compiles, for both
+        as_a_sweep(axes | {"epochs": 1})  # compiles the program of both
         updates = len(grid.members) * epochs * (TRIALS // size)
         rounds = [(one_after_another(grid), as_a_sweep(axes)) for _ in range(ROUNDS)]
         alone, together = sorted(rounds, key=lambda times: times[0] / times[1])[ROUNDS // 2]
@@ -77,17 +71,15 @@ def on_cpu() -> list[dict]:
 
 
 def epoch_of(members: int, size: int):
-    """A call that runs one epoch of that many members as one program."""
+    """Returns a function that runs one epoch of `members` as one program."""
     grid = Grid.over(TASK, model="gnode", state=6, batch_size=size, seed=list(range(members)))
     task = TaskCache(TASK)(grid.members[0])
     data = loop.on_device(task)
     problems = [_member.pose(settings, task, data) for settings in grid.members]
-    stacked = {part: one_program._stack([getattr(p, part) for p in problems]) for part in ("hyper", "key", "frozen")}
+    constants = one_program._stack([Constants(problem.hyper, problem.key, problem.frozen) for problem in problems])
     state = one_program._stack([loop.begin(problem).state for problem in problems])
     first = problems[0]
-    return lambda: one_program._run_group_epoch(
-        state, stacked["hyper"], stacked["key"], jnp.int32(1), data, stacked["frozen"], first.plan, first.bins
-    )
+    return lambda: one_program._run_group_epoch(state, constants, jnp.int32(1), data, first.plan, first.bins)
 
 
 def on_accelerator() -> list[dict]:
@@ -107,7 +99,8 @@ def on_accelerator() -> list[dict]:
 
 
 def main() -> None:
-    rows = on_cpu() if jax.default_backend() == "cpu" else on_accelerator()
+    one_core_per_network()  # as `gnode sweep` does
+    rows = on_cpu() if is_on_cpu() else on_accelerator()
     report("A grid of gnODE networks: N = 6, 3 x 100 hidden, T = 100", rows, "sweep_throughput")
 
 

@@ -1,4 +1,4 @@
-"""Printing and keeping what the benchmarks measured."""
+"""Prints and stores the results of the benchmarks."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ console = Console()
 
 
 def report(title: str, rows: list[dict[str, Any]], file: str) -> None:
-    """Prints the rows as a table and saves them with versions and devices."""
+    """Prints the rows as a table and saves them as JSON with the versions of packages and the devices."""
     table = Table(title=title, title_justify="left")
     for column in rows[0]:
         table.add_column(column, justify="left" if isinstance(rows[0][column], str) else "right")

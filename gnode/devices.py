@@ -49,6 +49,8 @@ def use_cores(count: int) -> None:
     No environment variable is read or set. On a machine whose default device is a GPU it changes nothing.
 
     **Raises:** `ArgumentError` if jax has begun to compute with fewer.
+
+    No example: it must come before anything computes.
     """
     errors.whole("cores", count)
     try:

@@ -1,14 +1,18 @@
 """Every test runs on the CPU, with the shapes in the signatures checked where beartype is installed."""
 
 import os
+from pathlib import Path
 
 # Whatever the machine has: float32 products of a GPU are TF32, which the tolerances here are not for (see make test-gpu).
 if os.environ.get("GNODE_TEST_GPU") != "1":
     os.environ["JAX_PLATFORMS"] = "cpu"
 # Several tests run at a time, each on a core of its own: numpy's own threads would only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# Compiling is what tests wait for. Programs are small, so optimising them costs more than it saves.
+# Compiling is what tests wait for. Programs are small, so optimising them costs more than it saves (`make test-slow` does).
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+# What one worker or sub-process has compiled, no other one compiles again, nor does the next run.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "compiled"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 import dataclasses
 import importlib.util
@@ -20,6 +24,35 @@ from jaxtyping import install_import_hook
 
 if importlib.util.find_spec("beartype") is not None:
     install_import_hook("gnode", "shapes_only.check")  # stays: rooms are imported when they are first used
+
+
+LONG_TESTS = Path(__file__).parent / "long_tests.txt"
+"""The tests that take longer than LONG seconds, as `pytest --find-long-tests` found them."""
+LONG = 0.25
+
+
+def pytest_addoption(parser):
+    parser.addoption("--fast", action="store_true", help="leave out the tests that take longer than a moment")
+    parser.addoption("--find-long-tests", action="store_true", help=f"write {LONG_TESTS.name} anew")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--fast"):
+        long = set(LONG_TESTS.read_text().splitlines())
+        left_out = [item for item in items if item.nodeid in long]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item.nodeid not in long]
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if config.getoption("--find-long-tests"):
+        seconds = {}
+        for reports in terminalreporter.stats.values():
+            for report in reports:
+                if hasattr(report, "duration") and hasattr(report, "nodeid"):
+                    seconds[report.nodeid] = seconds.get(report.nodeid, 0.0) + report.duration
+        long = sorted(name for name, total in seconds.items() if total > LONG)
+        LONG_TESTS.write_text("\n".join(long) + "\n")
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
-"""What the networks of this project are compared with on real data: numbers of methods that its users know.
+"""Baselines that the networks are compared with on real data.
 
 | data set     | baseline                                        | command                     | cost on two CPU cores |
 |--------------|-------------------------------------------------|-----------------------------|-----------------------|
-| `characters` | a neural CDE, trained (`neural_cde.py`)         | `gnode baseline characters` | ten to twenty minutes |
+| `characters` | a trained neural CDE (`_neural_cde.py`)         | `gnode baseline characters` | ten to twenty minutes |
 | `walker2d`   | the last value carried forward, nothing trained | `gnode baseline walker2d`   | seconds               |
 
-`docs/results/baselines.md` has the numbers that came out.
+The results are in `docs/results/baselines.md`.
 """
 
 from pathlib import Path
@@ -20,51 +20,87 @@ from gnode.tasks import Task
 from gnode.train import Evaluation, Run, run_folder
 from gnode.types import count_parameters
 
-TRAINING, RESULT = "training", "result.json"
-"""In a baseline's folder: the run (as `gnode train` makes one), and everything that came out."""
+TRAINING = "training"
+"""The folder of the training run inside a baseline's folder."""
+
+RESULT = "result.json"
+"""The file with all scores inside a baseline's folder."""
 
 NETWORK: dict[str, Any] = {"state": 32, "widths": (32, 32, 32)}
-"""The sizes that the neural CDE's own code uses on this data set."""
+"""The sizes that the public code of neural CDEs uses on this data set."""
 FIT: dict[str, Any] = {"epochs": 120, "lr": 1e-3, "batch_size": 32, "weight_decay": 0.0}
-"""Plain Adam: no decay, no clipping, no schedule. Of 1e-3 and 3e-3, the rate of the lower validation loss (one seed)."""
+"""Plain Adam without decay, clipping or schedule; 1e-3 had a lower validation loss than 3e-3 (one seed)."""
 DEFAULTS = NETWORK | FIT | {"seed": 0}
+"""All settings of `train_neural_cde` with their default values."""
 
 
 class Baseline(NamedTuple):
-    """The trained run, its scores on the test trials, all that `result.json` holds, and the pictures."""
+    """A trained neural CDE and its scores.
+
+    - `run`: the training run.
+    - `evaluation`: the scores on the test trials.
+    - `result`: the content of `result.json`.
+    - `files`: the figures that were written.
+
+    No example: made by `train_neural_cde`.
+    """
 
     run: Run
     evaluation: Evaluation
     result: dict[str, Any]
     files: list[Path]
 
+    def __repr__(self) -> str:
+        accuracy = self.evaluation.accuracy
+        score = "" if accuracy is None else f", test accuracy {accuracy:.4f}"
+        return f"Baseline({self.result['baseline']} on {self.result['task']['name']}, {self.run.status}{score})"
+
 
 def characters_baseline(
     out: str | Path, *, dropped: float = 0.3, data_seed: int = 0, progress: bool | None = None, **settings: Any
 ) -> Baseline:
-    """Trains a neural CDE on `characters` and writes what came out into the folder `out`.
+    """Trains a neural CDE on `characters` and writes its scores into a folder.
 
-    **Arguments:** `dropped` and `data_seed`, as the task's `dropped` and `key`; `progress`, a bar; `settings`, see
-    `DEFAULTS`.
+    **Arguments:**
+
+    - `out`: the folder.
+    - `dropped`, `data_seed`: the fraction of bins that are missing, and the seed of the data.
+    - `progress`: whether a progress bar is shown; by default on a terminal.
+    - `settings`: settings of the network and the training that differ from `DEFAULTS`.
+
+    **Returns:** a `Baseline`.
+
+    No example: it needs the data set.
     """
     return train_neural_cde(tasks.make("characters", dropped=dropped, key=data_seed), out, progress, **settings)
 
 
 def train_neural_cde(task: Task, out: str | Path, progress: bool | None = None, **settings: Any) -> Baseline:
-    """Trains a neural CDE on any task that asks for a class at the end of each trial.
+    """Trains a neural CDE on any task with a class at the last bin of each trial.
 
-    The weights with the best validation loss are kept, and tested. A process that is killed loses the last seconds;
-    `resume_neural_cde` goes on from there.
+    The weights with the lowest validation loss are kept and evaluated on the test trials. `resume_neural_cde` resumes an
+    interrupted training from its last checkpoint.
+
+    **Arguments:**
+
+    - `task`: the task; it must have test trials.
+    - `out`, `progress`, `settings`: as in `characters_baseline`.
+
+    **Returns:** a `Baseline`.
+
+    **Raises:** `ArgumentError` if a setting or the task is not suitable; `StoreError` if `out` holds a baseline already.
+
+    No example: it trains for seconds.
     """
     for name in settings:
         errors.one_of("a setting of the neural CDE", name, DEFAULTS)
     if task.loss != "cross_entropy" or task.when != "last" or task.test is None:
-        raise errors.ArgumentError(f"task {task.name} has to ask for a class at the last bin, and have test trials.")
+        raise errors.ArgumentError(f"task is {task.name!r}, but must have a class at the last bin and test trials.")
     settings = DEFAULTS | settings
     folder = Path(out)
     if (folder / TRAINING / run_folder.CONFIG).exists():
         raise errors.StoreError(
-            f"{folder} already holds a baseline; choose another folder, or go on with it by --resume {folder}."
+            f"{folder} already holds a baseline; choose another folder, or resume it with --resume {folder}."
         )
     _, key = jax.random.split(jax.random.key(errors.whole("seed", settings["seed"], at_least=0)))
     run = train.fit(
@@ -80,14 +116,26 @@ def train_neural_cde(task: Task, out: str | Path, progress: bool | None = None, 
 
 
 def resume_neural_cde(out: str | Path, progress: bool | None = None, task: Task | None = None) -> Baseline:
-    """Goes on with a baseline that was interrupted, to the same numbers; one that is finished is only judged again.
+    """Resumes the training of an interrupted baseline; a finished one is only evaluated again.
 
-    `task` is needed only for one that was made of arrays in memory.
+    The result is the same as without the interruption.
+
+    **Arguments:**
+
+    - `out`: the baseline's folder.
+    - `progress`: whether a progress bar is shown; by default on a terminal.
+    - `task`: the task, which is needed only if it was made from arrays in memory.
+
+    **Returns:** a `Baseline`.
+
+    **Raises:** `StoreError` if the folder holds no baseline.
+
+    No example: it needs an interrupted baseline.
     """
     folder = Path(out)
     if not (folder / TRAINING / run_folder.CONFIG).exists():
         raise errors.StoreError(
-            f"{folder} holds no baseline that could go on (no {TRAINING}/{run_folder.CONFIG} in it)."
+            f"{folder} holds no baseline that can be resumed; it has no {TRAINING}/{run_folder.CONFIG}."
         )
     config = files.read_json(folder / TRAINING / run_folder.CONFIG)
     settings, stored = config["baseline"], config["task"]
@@ -102,7 +150,7 @@ def _draw(task: Task, settings: dict[str, Any]) -> NeuralCDE:
 
 
 def _finish(run: Run, settings: dict[str, Any], folder: Path) -> Baseline:
-    """Judges the best weights on the test trials, and writes numbers and pictures."""
+    """Evaluates the best weights on the test trials, and writes the scores and the figures."""
     task = run.task
     assert task.test is not None
     tested = train.evaluate(run.net, task, task.test)
@@ -124,7 +172,7 @@ def _finish(run: Run, settings: dict[str, Any], folder: Path) -> Baseline:
         "classes": task.classes,
         "confusion": tested.confusion,
         "curves": run.curves,
-        **{fact: run.config[fact] for fact in provenance.environment()},  # those under which it was trained
+        **{fact: run.config[fact] for fact in provenance.environment()},  # that of the training, not of this call
     }
     files.write_json(folder / RESULT, result)
     losses = {"training": run.curves["train"], "validation": run.curves["validation"]}
@@ -136,9 +184,18 @@ def _finish(run: Run, settings: dict[str, Any], folder: Path) -> Baseline:
 
 
 def walker2d_baseline(out: str | Path | None = None, *, data_seed: int = 0) -> dict[str, Any]:
-    """The test error of carrying the last value forward on `walker2d`; written to `out`/result.json, if a folder is given.
+    """Computes the test error of the persistence baseline on `walker2d`: the last value is carried forward.
 
-    The mean of (x_t - y_t)^2 over channels and bins with a kept sample, y_t the very next state.
+    The error is the mean of (x_t - y_t)^2 over channels and observed bins, where y_t is the next state.
+
+    **Arguments:**
+
+    - `out`: the folder that `result.json` is written to, if any.
+    - `data_seed`: the seed of the data.
+
+    **Returns:** the content of `result.json`.
+
+    No example: it needs the data set.
     """
     task = tasks.make("walker2d", key=data_seed)
     assert task.test is not None

@@ -1,16 +1,16 @@
-"""A neural controlled differential equation: the network that users of irregular series compare with.
+"""A neural controlled differential equation (neural CDE), the usual baseline for irregular time series.
 
 dh/dt = f(h) dX/dt,   h(0) = A X(0) + a,   y = C h(T) + d                                        (Kidger et al., 2020)
 
-X is the path of the inputs, the time stamp among them: what moves the state is how the inputs change. The same curve
-walked at another pace gives the same h(T), so the length of a bin does not matter, and time is counted in bins here.
+X is the path of the inputs, the time stamp among them. The state follows the changes of the inputs. A reparametrisation of
+the path gives the same h(T), so the length of a bin does not matter, and time is counted in bins here.
 
 **The path** is the natural cubic spline through the inputs of all bins, as in the paper that introduced these networks.
-`characters` fills its gaps from the natural spline through the observations alone; that curve is twice differentiable,
-cubic between bins, and has no curvature at its ends, so it is also the natural spline through the filled values. The
-filled bins thus change nothing, and the path is the one through the observations (but for bins before the first one and
-after the last, which the fill holds constant). Backward Hermite splines, diffrax's own, would bend at every filled bin;
-what they are for, not to look ahead, is lost to the fill already.
+`characters` fills its gaps from the natural spline through the observations alone. That curve is twice differentiable,
+cubic between bins, and has no curvature at its ends, so it is also the natural spline through the filled values. The path
+is therefore the spline through the observations (except for bins before the first and after the last observation, which
+the fill holds constant). Backward Hermite splines, diffrax's default, would bend at every filled bin; their advantage, that
+they do not use later samples, is lost with the fill already.
 
 **The method** is Heun's with one step per bin. `solver_errors` compares it with an adaptive Tsit5 on trained weights.
 """
@@ -38,16 +38,19 @@ METHODS: dict[str, Callable[[], diffrax.AbstractSolver]] = {
     "midpoint": diffrax.Midpoint,
     "tsit5": diffrax.Tsit5,
 }
+"""The integration methods by name."""
+
 REFERENCE_TOLERANCE = 1e-7
-"""Of the adaptive Tsit5, in double precision, that the fixed steps are compared with."""
+"""The tolerance of the adaptive Tsit5 in double precision that fixed steps are compared with."""
 MOST_STEPS_PER_BIN = 64
-"""Of an adaptive solve, on average over a trial."""
+"""The largest number of adaptive steps per bin, on average over a trial."""
 
 
 class Controlled(Cell):
-    """dh/dt = f(h) x, where x is dX/dt and f(h) = tanh(W_L relu(... relu(W_0 h + b_0)) + b_L) is a matrix.
+    """The controlled vector field dh/dt = f(h) x with x = dX/dt.
 
-    The tanh bounds how fast the state can move: |dh_i/dt| <= sum_j |dX_j/dt|.
+    f(h) = tanh(W_L relu(... relu(W_0 h + b_0)) + b_L) is a matrix. The tanh bounds the speed of the state:
+    |dh_i/dt| <= sum_j |dX_j/dt|.
     """
 
     W: tuple[Float[Array, "_ _"], ...]
@@ -56,7 +59,7 @@ class Controlled(Cell):
     units: int = eqx.field(static=True)
 
     def matrix(self, h: Float[Array, " state"]) -> Float[Array, "state inputs"]:
-        """f(h)."""
+        """Returns the matrix f(h)."""
         for W, b in zip(self.W[:-1], self.b[:-1]):
             h = jax.nn.relu(W @ h + b)
         return jnp.tanh(self.W[-1] @ h + self.b[-1]).reshape(self.units, self.inputs)
@@ -66,10 +69,17 @@ class Controlled(Cell):
 
 
 class NeuralCDE(AbstractNetwork):
-    """Initial state, controlled field and readout; `batch` follows the path, as `gnode.Network.batch` follows bins.
+    """A neural CDE: an initial state, a controlled vector field and a readout.
 
-    `method` is one of `METHODS`, with `substeps` steps per bin; with a `tolerance` (relative and absolute) it chooses its
-    own steps instead.
+    **Arguments:**
+
+    - `cell`, `initial`, `readout`: the vector field, the affine map of the first input to h(0), and the affine readout.
+    - `method`: one of "euler", "heun", "midpoint" and "tsit5".
+    - `substeps`: the number of steps per bin.
+    - `tolerance`: the relative and absolute tolerance of adaptive steps, which replace the fixed steps if it is given.
+
+    >>> neural_cde(4, 20, state=8, widths=(16,), key=0).method
+    'heun'
     """
 
     cell: Controlled
@@ -80,7 +90,7 @@ class NeuralCDE(AbstractNetwork):
     tolerance: float | None = eqx.field(static=True, default=None)
 
     def states(self, xs: Float[Array, "time inputs"]) -> Float[Array, "time state"]:
-        """h at every bin of one trial, h(0) first."""
+        """Returns h at every bin of one trial, beginning with h(0)."""
         times = jnp.arange(xs.shape[0], dtype=xs.dtype)
         end = xs.shape[0] - 1
 
@@ -88,11 +98,11 @@ class NeuralCDE(AbstractNetwork):
             cell, path = args
             return cell.vector_field(h, path.derivative(time))
 
-        if self.tolerance is None:  # one step to spare, should the steps not add up to whole bins exactly
+        if self.tolerance is None:  # one more step, in case the steps do not add up to whole bins exactly
             stepping, most = diffrax.ConstantStepSize(), end * self.substeps + 1
         else:
             adaptive = diffrax.PIDController(rtol=self.tolerance, atol=self.tolerance)
-            # The path's third derivative jumps at every bin. A step over it would have a larger error than it believes.
+            # The path's third derivative jumps at every bin; a step across a jump would underestimate its error.
             stepping = diffrax.ClipStepSizeController(adaptive, step_ts=times)
             most = end * MOST_STEPS_PER_BIN
         solution = diffrax.diffeqsolve(
@@ -105,9 +115,9 @@ class NeuralCDE(AbstractNetwork):
             args=(self.cell, natural_spline(xs)),
             saveat=diffrax.SaveAt(ts=times),
             stepsize_controller=stepping,
-            adjoint=diffrax.DirectAdjoint(),  # the steps are few: to store them all is quicker than to repeat some
+            adjoint=diffrax.DirectAdjoint(),  # there are few steps, and storing them is faster than recomputing some
             max_steps=most,
-            throw=False,  # a field that cannot be followed gives NaN, which training reports as divergence
+            throw=False,  # a failed solve gives NaN, which training reports as divergence
         )
         assert solution.ys is not None
         return jnp.where(solution.result == diffrax.RESULTS.successful, solution.ys, jnp.nan)
@@ -119,11 +129,21 @@ class NeuralCDE(AbstractNetwork):
         h0: Array | None = None,
         gradient_only: bool = False,
     ) -> Trajectory:
-        """Runs a batch of trials. `dt` changes nothing, since the pace along the path does not matter, nor does
-        `gradient_only`: there is one way to compute the states. `h0` must be None.
+        """Runs a batch of trials.
+
+        **Arguments:**
+
+        - `xs`: the inputs.
+        - `dt`: ignored, since the outputs do not depend on the speed along the path.
+        - `h0`: must be None; the first input determines the initial state.
+        - `gradient_only`: ignored, since there is one way to compute the states.
+
+        **Returns:** outputs and states.
         """
         if h0 is not None:
-            raise errors.ArgumentError("h0 cannot be given: a neural CDE starts where its first input puts it.")
+            raise errors.ArgumentError(
+                "h0 must be None for a neural CDE, whose first input determines the initial state."
+            )
         states = jax.vmap(self.states)(xs)
         return Trajectory(jax.vmap(jax.vmap(self.readout))(states), states)
 
@@ -131,9 +151,16 @@ class NeuralCDE(AbstractNetwork):
 def neural_cde(
     inputs: int, outputs: int, *, state: int = 32, widths: Sequence[int] = (32, 32, 32), key: Key | int
 ) -> NeuralCDE:
-    """A neural CDE drawn at random: every weight and bias uniform within 1 / sqrt(N_in), as its users know it.
+    """Draws a neural CDE with every weight and bias uniform between -1 / sqrt(N_in) and 1 / sqrt(N_in).
 
-    **Arguments:** `inputs` and `outputs`, the numbers of channels; `state` N; `widths` the hidden layers of f; `key`.
+    **Arguments:**
+
+    - `inputs`, `outputs`: the numbers of input and output channels.
+    - `state`: N.
+    - `widths`: the widths of the hidden layers of f.
+    - `key`: a key, or a seed.
+
+    **Returns:** a `NeuralCDE`.
 
     >>> neural_cde(4, 20, state=8, widths=(16,), key=0).cell.matrix(jnp.zeros(8)).shape
     (8, 4)
@@ -160,17 +187,19 @@ def _affine(key: Key, rows: int, columns: int) -> tuple[Float[Array, "rows colum
 
 
 def natural_spline(values: Float[Array, "time channels"]) -> diffrax.CubicInterpolation:
-    """The path through `values`, one per bin, of the least curvature: S'' = 0 at both ends, S' and S'' continuous.
+    """Returns the natural cubic spline S through `values`, one per bin: S' and S'' are continuous, and S'' = 0 at both ends.
 
-    With M the second derivatives at the bins, M_(t-1) + 4 M_t + M_(t+1) = 6 (x_(t-1) - 2 x_t + x_(t+1)) and M = 0 at the
-    ends. From bin t on, S = a + b s + c s^2 + d s^3 for s from 0 to 1.
+    The second derivatives M at the bins solve M_(t-1) + 4 M_t + M_(t+1) = 6 (x_(t-1) - 2 x_t + x_(t+1)) with M = 0 at the
+    ends. Between bin t and the next, S = a + b s + c s^2 + d s^3 for s from 0 to 1.
+
+    **Raises:** `ArgumentError` if there are fewer than 2 bins.
 
     >>> natural_spline(jnp.array([[0.0], [1.0], [2.0]])).evaluate(1.5).tolist()
     [1.5]
     """
     bins = values.shape[0]
     if bins < 2:
-        raise errors.ArgumentError(f"values hold {bins} bin, but a path needs at least 2.")
+        raise errors.ArgumentError(f"values has {bins} bin, but must have at least 2.")
     M = jnp.asarray(_second_derivatives(bins), values.dtype) @ values
     now, after, M_now, M_after = values[:-1], values[1:], M[:-1], M[1:]
     coefficients = ((M_after - M_now) / 6, M_now / 2, after - now - (2 * M_now + M_after) / 6, now)
@@ -179,7 +208,7 @@ def natural_spline(values: Float[Array, "time channels"]) -> diffrax.CubicInterp
 
 @cache
 def _second_derivatives(bins: int) -> Float[np.ndarray, "time time"]:
-    """The matrix that makes M out of the values."""
+    """Returns the matrix that maps the values to M."""
     inside = np.arange(1, bins - 1)
     left, right = np.eye(bins), np.zeros((bins, bins))
     for offset, weight, difference in ((-1, 1, 6), (0, 4, -12), (1, 1, 6)):
@@ -189,10 +218,17 @@ def _second_derivatives(bins: int) -> Float[np.ndarray, "time time"]:
 
 
 def solver_errors(net: NeuralCDE, trials: Trials) -> dict[str, dict[str, float]]:
-    """What fixed steps do to the outputs at the last bin, against an adaptive Tsit5 of tolerance `REFERENCE_TOLERANCE`.
+    """Compares fixed steps with an adaptive Tsit5 in double precision by the outputs at the last bin.
 
-    **Returns:** for each method of one step per bin, and Heun's with two: the `largest` and the `median` difference of
-    an output, the share of trials with the `same` guess, and the `accuracy`. The last row is the reference itself.
+    **Arguments:**
+
+    - `net`: the network.
+    - `trials`: trials with a class at the last bin.
+
+    **Returns:** a row for each method with one step per bin, for Heun's with two, and for the reference: the `largest` and
+    the `median` difference of an output, the fraction of trials with the `same` predicted class, and the `accuracy`.
+
+    No example: it compiles six solvers, which takes seconds.
     """
     with precision.double():
         exact = precision.to_dtype(with_method(net, "tsit5", tolerance=REFERENCE_TOLERANCE), jnp.float64)
@@ -216,7 +252,7 @@ def solver_errors(net: NeuralCDE, trials: Trials) -> dict[str, dict[str, float]]
 
 
 def with_method(net: NeuralCDE, method: str, substeps: int = 1, tolerance: float | None = None) -> NeuralCDE:
-    """The same weights, followed in another way."""
+    """Returns a network with the same weights and another integration method."""
     return NeuralCDE(
         cell=net.cell,
         initial=net.initial,
@@ -228,7 +264,7 @@ def with_method(net: NeuralCDE, method: str, substeps: int = 1, tolerance: float
 
 
 def last_outputs(net: NeuralCDE, trials: Trials) -> Float[np.ndarray, "trials outputs"]:
-    """The outputs at the last bin of each trial."""
+    """Returns the outputs at the last bin of each trial."""
     outputs = np.asarray(_run(net, jnp.asarray(trials.inputs, net.readout.d[0].dtype)))
     return outputs[np.arange(len(trials)), trials.lengths - 1]
 

@@ -1,4 +1,4 @@
-"""How fast this machine trains, against what a user would pick instead."""
+"""Benchmarks of training speed against the alternatives that a user would otherwise choose."""
 
 from gnode._lazy import public_names
 

@@ -1,6 +1,6 @@
-"""What a user of PyTorch would wait for: the same gnODE in an eager loop, and on a GPU cuDNN's GRU with as many units.
+"""Rivals in PyTorch: the same gnODE in an eager loop, and on a GPU the GRU of cuDNN with as many units.
 
-PyTorch is no dependency; these rows appear where it happens to be installed.
+PyTorch is not a dependency; these rows are measured only if it is installed.
 """
 
 import importlib
@@ -18,7 +18,7 @@ from gnode.network import Network
 
 
 def is_installed() -> bool:
-    """Whether there is a PyTorch to compare with."""
+    """Whether PyTorch is installed."""
     return importlib.util.find_spec("torch") is not None
 
 
@@ -27,7 +27,10 @@ def _torch() -> Any:
 
 
 def calls(shape: BenchShape) -> dict[str, Callable[[], Any]]:
-    """By name, a call that computes one network's gradient; none without PyTorch, or where it does not see the GPU."""
+    """Returns functions that compute the gradient of one network, by name.
+
+    There are none without PyTorch, or if jax computes on a GPU that PyTorch cannot use.
+    """
     if not is_installed():
         return {}
     torch = _torch()
@@ -62,7 +65,7 @@ def _eager_loop(shape: BenchShape, device: Any) -> Callable[[], Any]:
 
 
 def _outputs(net: Network, weights: Any, inputs: Any, dt: Any) -> Any:
-    """The network's outputs in PyTorch: `net` for its structure, `weights` for the values."""
+    """Computes the outputs of a network in PyTorch; `net` gives its structure and `weights` the values."""
     torch = _torch()
 
     cell, own = net.cell, weights.cell
@@ -106,7 +109,7 @@ def _gru(shape: BenchShape, device: Any) -> Callable[[], Any]:
 
 
 def _finished(device: Any, found: Any) -> float:
-    """The loss, once the device has nothing left to do."""
+    """Waits for the device and returns the loss."""
     torch = _torch()
 
     if device.type == "cuda":

@@ -1,4 +1,4 @@
-"""Ways to make the same gradient."""
+"""Implementations of the same gradient."""
 
 import dataclasses
 from collections.abc import Callable
@@ -18,10 +18,11 @@ from gnode.solve import rollout_batch
 from gnode.solve.gpu import fused
 
 Outputs = Callable[[Network, Data], Float[Array, "trials time outputs"]]
+"""A function that computes the outputs of a network on a batch."""
 
 
 def by_gnode(**choices: Any) -> Outputs:
-    """What `gnode.fit` calls, with `choices` of the solver's."""
+    """Returns the implementation that `gnode.fit` uses, with these settings of the solver changed."""
 
     def outputs(net: Network, data: Data) -> Array:
         solver = dataclasses.replace(net.solver, **choices)
@@ -32,7 +33,7 @@ def by_gnode(**choices: Any) -> Outputs:
 
 
 def by_plain_scan(net: Network, data: Data) -> Array:
-    """Nothing but the right-hand side in a `lax.scan`, differentiated by JAX."""
+    """Computes the outputs by the vector field in a `lax.scan`, differentiated by JAX."""
     field = jax.vmap(net.cell.vector_field)
 
     def step(h: Array, bin: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -46,7 +47,7 @@ def by_plain_scan(net: Network, data: Data) -> Array:
 
 
 def by_diffrax(adjoint: Callable[[], diffrax.AbstractAdjoint]) -> Outputs:
-    """As diffrax's documentation does it: Euler, a constant step, states saved at the end of every bin, `vmap`."""
+    """Returns an implementation by diffrax: Euler with a constant step, states saved at the end of every bin, `vmap`."""
 
     def outputs(net: Network, data: Data) -> Array:
         bins = data.inputs.shape[1]
@@ -83,21 +84,23 @@ RIVALS: dict[str, Outputs] = {
     "diffrax, recursive checkpointing": by_diffrax(diffrax.RecursiveCheckpointAdjoint),
     "diffrax, direct adjoint": by_diffrax(diffrax.DirectAdjoint),
 }
+"""The implementations that are compared on every machine, by name."""
 
 ON_A_GPU: dict[str, Outputs] = {
     "gnode, bfloat16 products": by_gnode(products="bfloat16"),
     "gnode, loop": by_gnode(kernel="loop"),
 }
-"""gnode's other ways where the fused kernel is chosen."""
+"""Further implementations on a GPU that chooses the fused kernel."""
 
 ON_A_GPU_WIDE: dict[str, Outputs] = {"gnode, streamed kernel": by_gnode(kernel="streamed")}
-"""Where the network is too wide for that."""
+"""Further implementations on such a GPU for networks that are too wide for the fused kernel."""
 
 ON_ALL_CORES = "gnode, all cores"
+"""The name of the implementation that splits trials over all CPU cores."""
 
 
 def rivals(net: Network) -> dict[str, Outputs]:
-    """Those that differ for a network on this machine."""
+    """Returns the implementations that are compared for a network on this machine."""
     cores = jax.device_count() if jax.default_backend() == "cpu" else 1
     if cores > 1:
         return RIVALS | {ON_ALL_CORES: by_gnode(cores=cores)}
@@ -107,11 +110,12 @@ def rivals(net: Network) -> dict[str, Outputs]:
 
 
 Gradient = Callable[[], tuple[Array, Network]]
+"""A function that computes losses and gradients."""
 
 
 @lru_cache(maxsize=1)
 def _networks_and_data(shape: BenchShape) -> tuple[Network, Network, Data]:
-    """The values of all the shape's networks along a leading axis, what they share, and as many copies of the data."""
+    """Returns the arrays of all networks along a leading axis, their structure, and as many copies of the data."""
     nets = [shape.network(seed) for seed in range(shape.networks)]
     structure = eqx.partition(nets[0], eqx.is_inexact_array)[1]
     values = jax.tree.map(lambda *all: jnp.stack(all), *(eqx.filter(net, eqx.is_inexact_array) for net in nets))
@@ -119,9 +123,14 @@ def _networks_and_data(shape: BenchShape) -> tuple[Network, Network, Data]:
 
 
 def gradient_of(outputs: Outputs, shape: BenchShape, exact: bool = False, cores: int = 1) -> Gradient:
-    """A call that computes the loss of each of the shape's networks and its gradient, compiled at the first one.
+    """Returns a function that computes the loss and the gradient of each network of a shape; the first call compiles it.
 
-    `exact` asks for products in full float32, where the device has less by default; `cores`, those that share the trials.
+    **Arguments:**
+
+    - `outputs`: the implementation.
+    - `shape`: the networks and the batch.
+    - `exact`: whether products are in full float32 even if the device uses a lower precision by default.
+    - `cores`: the number of CPU cores over which trials are split.
     """
     values, structure, data = _networks_and_data(shape)
 

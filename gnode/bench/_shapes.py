@@ -1,4 +1,4 @@
-"""The networks that the benchmarks train: shapes of the paper."""
+"""The networks and batches of the benchmarks, with sizes of the paper."""
 
 import dataclasses
 from itertools import pairwise
@@ -13,7 +13,7 @@ from gnode.network import Network
 
 
 class Data(NamedTuple):
-    """A batch to take one training step on."""
+    """The batch of one training step."""
 
     inputs: Float[Array, "trials time inputs"]
     targets: Float[Array, "trials time outputs"]
@@ -22,7 +22,11 @@ class Data(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class BenchShape:
-    """A gnODE and a batch for it, by their sizes."""
+    """The sizes of a gnODE and of a batch.
+
+    >>> BenchShape(2, 2, 3, (8,), (), bins=6, trials=4).data().inputs.shape
+    (4, 6, 2)
+    """
 
     inputs: int
     outputs: int
@@ -33,17 +37,17 @@ class BenchShape:
     trials: int
     dt: float = 0.01
     heavy: bool = False
-    """Too much for a laptop's processor to be measured in passing."""
+    """Whether it takes too long on a CPU to be measured by default."""
     networks: int = 1
-    """How many of them train side by side, as one program."""
+    """The number of networks that are trained together as one program."""
 
     def network(self, seed: int = 0) -> Network:
-        """A network, drawn at random."""
+        """Draws a network at random."""
         options: dict[str, Any] = {"widths": self.widths, "gate_widths": self.gate_widths}
         return build("gnode", self.inputs, self.outputs, state=self.state, tau=self.dt, key=seed, **options)
 
     def data(self) -> Data:
-        """Inputs and targets of standard normal numbers."""
+        """Draws inputs and targets from the standard normal distribution."""
         keys, shape = jax.random.split(jax.random.key(1)), (self.trials, self.bins)
         return Data(
             jax.random.normal(keys[0], (*shape, self.inputs)),
@@ -53,7 +57,7 @@ class BenchShape:
 
     @property
     def operations(self) -> float:
-        """Multiplications and additions of one gradient, in matrix products alone: forward 2, backward 4 per weight."""
+        """The operations of the matrix products of one gradient: per weight 2 in the forward and 4 in the backward pass."""
         layers = [(self.inputs + self.state, *self.widths, self.state)]
         layers += [(self.inputs + self.state, *self.gate_widths, self.state)]
         weights = sum(a * b for sizes in layers for a, b in pairwise(sizes)) + self.state * self.outputs
@@ -81,4 +85,4 @@ SHAPES: dict[str, BenchShape] = {
     "speech N=100 H=1000": SPEECH,
     "9 networks speech N=100 H=1000": dataclasses.replace(SPEECH, networks=9),
 }
-"""By name; sizes as in the paper's tasks, but for the noise fit (OU), which here is narrower and longer."""
+"""The shapes by name, with the sizes of the paper's tasks; the noise fit (OU) is narrower and longer here."""

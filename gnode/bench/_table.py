@@ -1,4 +1,4 @@
-"""One table: every shape, every rival, as ratios measured in one run."""
+"""The table of all shapes and implementations, as ratios measured in one run."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ from gnode.bench._shapes import SHAPES, BenchShape
 from gnode.bench._timing import compare, measured_peak
 
 AGREE = 2e-2
-"""How far the rivals' gradients may be from that in full float32, relatively, before they are not the same computation."""
+"""The maximum relative error of a gradient, compared with that in full float32."""
 
 
 def bench(
@@ -26,15 +26,23 @@ def bench(
     progress: Callable[[str], None] | None = None,
     after_shape: Callable[[dict[str, Any]], None] | None = None,
 ) -> dict[str, Any]:
-    """Times one gradient (forward and backward) of each shape by each rival.
+    """Times one gradient (forward and backward pass) of each shape by each implementation.
 
-    **Arguments:** `shapes`, names from `SHAPES`, by default all that are not heavy on a CPU and all elsewhere; `rounds`,
-    how often each rival has its turn; `skip`, how the names of rivals begin that are left out; `progress`, called with
-    each shape's name before its turn; `after_shape`, called with what has been found so far after each.
+    **Arguments:**
 
-    **Returns:** the rows, each with the time in milliseconds, how many times gnode's time that is, the share of
-    `peak` (operations per second of a large float32 product, measured in the same run) that it reaches, and the error of
-    the gradient relative to one with products in full float32.
+    - `shapes`: names from `SHAPES`; by default all of them, on a CPU without the heavy ones.
+    - `rounds`: the number of timed calls of each implementation.
+    - `skip`: a prefix of the names of implementations to leave out.
+    - `progress`: a function that is called with the name of each shape before it is measured.
+    - `after_shape`: a function that is called with the results so far after each shape.
+
+    **Returns:** a dictionary with `rows` and `peak_gflops`, the speed of a large float32 product in the same run. Each row
+    has the time in milliseconds, its ratio to gnode's time, the share of the peak that it reaches, and the relative error
+    of the gradient compared with products in full float32.
+
+    **Raises:** `GnodeError` if the gradients disagree.
+
+    No example: a run takes several seconds; see `gnode bench --help`.
     """
     on_cpu = jax.default_backend() == "cpu"
     names = [name for name, shape in SHAPES.items() if not (on_cpu and shape.heavy)] if shapes is None else shapes
@@ -60,14 +68,14 @@ def _rows(name: str, shape: BenchShape, peak: float, rounds: int, skip: str | No
     cores = {ON_ALL_CORES: jax.device_count()}
     calls = {rival: gradient_of(outputs, shape, cores=cores.get(rival, 1)) for rival, outputs in chosen.items()}
     in_full = gradient_of(RIVALS["plain scan"], shape, exact=True)
-    with ThreadPoolExecutor() as pool:  # compiling takes longest by far, and goes side by side
+    with ThreadPoolExecutor() as pool:  # compilation takes most of the time and runs in parallel
         exact, *gradients = pool.map(lambda call: call()[1], (in_full, *calls.values()))
     errors_found = {rival: relative_error(found, exact) for rival, found in zip(calls, gradients)}
     if not all(error <= AGREE for error in errors_found.values()):
-        raise errors.GnodeError(f"the rivals disagree about the gradient of {name}: {errors_found}.")
+        raise errors.GnodeError(f"the gradients of {name} by different implementations disagree: {errors_found}.")
     times = compare(calls, rounds)
     others = {n: call for n, call in pytorch.calls(shape).items() if not _skipped(n, skip)}
-    times |= compare(others, rounds)  # on their own: PyTorch's threads go on spinning after a call
+    times |= compare(others, rounds)  # separately, because PyTorch's threads keep spinning after a call
     return [
         {
             "shape": name,
@@ -86,7 +94,7 @@ def _skipped(name: str, skip: str | None) -> bool:
 
 
 def relative_error(found: PyTree, exact: PyTree) -> float:
-    """|found - exact| / |exact| over all values together."""
+    """Computes |found - exact| / |exact| over all values of two trees."""
     pairs = [
         (np.asarray(a, float), np.asarray(b, float)) for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(exact))
     ]

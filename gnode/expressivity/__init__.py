@@ -1,4 +1,4 @@
-"""Fitting noise: how complex a trajectory a network can be made to follow (the paper's practical measure)."""
+"""Practical expressivity: the error with which a network fits a trajectory of noise, and the longest one that it fits."""
 
 from gnode._lazy import public_names
 

@@ -1,4 +1,4 @@
-"""One number for an architecture: the longest trajectory of noise that it fits to a given error."""
+"""The longest trajectory of noise that an architecture fits to a given error: one number for the architecture."""
 
 import dataclasses
 import itertools
@@ -17,21 +17,30 @@ from gnode.sweeps import sweep_or_resume
 from gnode.types import Key
 
 LENGTHS = (5, 7, 10, 14, 20, 28, 40, 57, 80, 113, 160, 226, 320)
-"""Tried by default: half a factor of two apart."""
+"""The lengths that are tried by default, in bins: a factor of the square root of 2 apart."""
 
 DEFAULT_ERROR = 0.05
-"""A tenth of the variance of the paper's process."""
+"""The mean squared error that counts as fitted by default: a tenth of the variance of the paper's process."""
 
 FitSettings = tuple[float, float]
+"""A learning rate and a weight decay."""
 
 
 @dataclasses.dataclass(frozen=True)
 class LongestFit:
-    """How long a trajectory was fitted.
+    """The longest trajectory that a network fits, and the errors that decide it.
 
-    `lengths` were tried, in bins, each the beginning of the next; `errors` holds for each length and seed the minimum
-    training error with the setting that is best for that length. A length is fitted by a seed if it and all shorter ones
-    have at most `error`.
+    A seed fits a length if its errors at this and at all shorter lengths are at most `error`.
+
+    **Arguments:**
+
+    - `error`: the mean squared error that counts as fitted.
+    - `lengths`: the lengths tried, in bins; each trajectory is the beginning of the next.
+    - `errors`: the minimum training error for each length and seed, with the setting that is best for that length.
+
+    >>> fit = LongestFit(0.05, (5, 10, 20), np.array([[0.01, 0.01], [0.02, 0.2], [0.3, 0.3]]))
+    >>> fit.by_seed.tolist(), fit.mean
+    ([10.0, 5.0], 7.5)
     """
 
     error: float
@@ -40,26 +49,32 @@ class LongestFit:
 
     @property
     def by_seed(self) -> Float[np.ndarray, " seeds"]:
-        """The longest fitted length of every seed, 0 if not even the shortest was."""
+        """The longest fitted length of every seed; 0 if the shortest was not fitted."""
         fitted = np.cumprod(self.errors <= self.error, axis=0).sum(axis=0)
         return np.array([0.0, *self.lengths])[fitted]
 
     @property
     def mean(self) -> float:
-        """Over seeds: the number to quote."""
+        """The mean over seeds of the longest fitted length: the number to report."""
         return float(self.by_seed.mean())
 
     @property
     def std(self) -> float:
+        """The standard deviation over seeds of the longest fitted length."""
         return float(self.by_seed.std())
 
     @property
     def is_bound(self) -> bool:
-        """Whether some seed fitted the longest trajectory that was tried, so that the true number may be higher."""
+        """Whether a seed fitted the longest trajectory tried, so that the mean is a lower bound."""
         return bool(np.any(self.by_seed == self.lengths[-1]))
 
+    def __repr__(self) -> str:
+        bound = ", a lower bound" if self.is_bound else ""
+        seeds = self.errors.shape[1]
+        return f"LongestFit({self.mean:.3g} ± {self.std:.2g} bins to {self.error:g}{bound}, {seeds} seeds)"
+
     def summary(self) -> str:
-        """The number in a sentence."""
+        """Returns the result as one sentence."""
         at_least = "at least " if self.is_bound else ""
         return (
             f"fits trajectories of {at_least}{self.mean:.3g} ± {self.std:.2g} bins to a mean squared error of "
@@ -82,11 +97,24 @@ def longest_fit(
     progress: bool | None = None,
     **settings: Any,
 ) -> LongestFit:
-    """The longest trajectory that a model of `gnode.build` fits, by one sweep over lengths, settings and seeds.
+    """Finds the longest trajectory of noise that a model of `gnode.build` fits, by a sweep over lengths, settings and seeds.
 
-    **Arguments:** `model`; `out`, the sweep's folder, which the same call goes on with; `error`, the mean squared error that
-    counts as fitted; `lengths` to try, in bins; `lr`, `weight_decay`, `seeds`, `epochs`; `settings` of the network and the
-    noise (`state`, `widths`, `tau`, `channels`, ...).
+    **Arguments:**
+
+    - `model`: the model's name.
+    - `out`: the sweep's folder; the same call resumes an interrupted sweep.
+    - `error`: the mean squared error that counts as fitted.
+    - `lengths`: the lengths to try, in bins, in rising order.
+    - `lr`, `weight_decay`: the values among which the best setting is chosen for each length.
+    - `seeds`, `epochs`: the number of seeds, and of epochs of each run.
+    - `engine`, `progress`: as in `gnode.sweep`.
+    - `settings`: settings of the network and the noise (`state`, `widths`, `tau`, `channels`, ...).
+
+    **Returns:** a `LongestFit`.
+
+    **Raises:** `ArgumentError` if `error` or `lengths` is invalid; `StoreError` if `out` holds a sweep with other settings.
+
+    No example: it trains a sweep; `longest_fit_of` has one.
     """
     tried = _checked(error, lengths)
     sweep = sweep_or_resume(
@@ -121,9 +149,17 @@ def longest_fit_of(
     epochs: int = 2000,
     **noise: Any,
 ) -> LongestFit:
-    """As `longest_fit`, for a network of your own: `make(key)` draws one, with as many inputs and outputs as `noise` has
-    channels (30 by default; options of `gnode.tasks.ou`). One after another, and no longer than the first length that no
-    seed fits.
+    """Finds the longest trajectory of noise that a network of your own fits.
+
+    The networks are trained one after another, up to the first length that no seed fits.
+
+    **Arguments:**
+
+    - `make`: a function that takes a key and draws a network, with as many inputs and outputs as the noise has channels.
+    - `error`, `lengths`, `lr`, `weight_decay`, `seeds`, `epochs`: as in `longest_fit`.
+    - `noise`: options of `gnode.tasks.ou`, such as `channels` (30 by default).
+
+    **Returns:** a `LongestFit` with the lengths that were tried.
 
     >>> from gnode import build
     >>> longest_fit_of(lambda key: build("gru", 2, 2, state=3, key=key), lengths=[2], lr=[1e-2], weight_decay=[1e-3],
@@ -146,6 +182,7 @@ def longest_fit_of(
 
 
 def _best(by_setting: dict[FitSettings, list[float]]) -> list[float]:
+    """Returns the losses of the setting with the lowest mean."""
     return min(by_setting.values(), key=lambda losses: float(np.mean(losses)))
 
 

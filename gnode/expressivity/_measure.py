@@ -1,10 +1,10 @@
-"""The practical measure (section "Measuring Practical Expressivity of Networks"): the least error with which a network fits
-one trajectory of noise, by its model, its state size N, its hidden layers (L - 1 of H units) and its time constant.
+"""The practical measure of expressivity (section "Measuring Practical Expressivity of Networks").
 
-Every network is trained with each of 9 settings (3 learning rates x 3 decays) from several seeds. Of the 9 the one with the
-lowest mean over seeds of the minimum training error counts, and its mean and standard deviation are the measure. With
-`search` the first seed alone chooses, as in the paper, and only the best setting is repeated with the others: a third of the
-work.
+The measure is the lowest error with which a network fits one trajectory of noise. It depends on the model, the state size N,
+the hidden layers (L - 1 layers of H units) and the time constant. Every network is trained with each of 9 settings
+(3 learning rates x 3 decays) from several seeds. The setting with the lowest mean over seeds of the minimum training error
+is chosen, and its mean and standard deviation are the measure. With `search` the first seed alone chooses the setting, as in
+the paper, and only the best setting is trained from the other seeds, which takes a third of the work.
 """
 
 import dataclasses
@@ -20,21 +20,32 @@ from gnode.cells import CELLS
 from gnode.sweeps import Sweep, sweep_or_resume
 
 LEARNING_RATES = (1e-4, 1e-3, 1e-2)
+"""The learning rates of the paper's 9 settings."""
+
 WEIGHT_DECAYS = (1e-3, 1e-2, 1e-1)
-"""The paper's 9 settings."""
+"""The weight decays of the paper's 9 settings."""
 
 SEARCHED = ("lr", "weight_decay")
+"""The settings that a search chooses with the first seed."""
 
 AXES = ("model", "state", "hidden", "layers", "tau", "bins")
-"""What a point of the measure is told by."""
+"""The properties of a network that identify a `Point`."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Point:
-    """The measure of one network: what it is, the errors of its seeds with the best setting, and that setting.
+    """The measure of one network: its properties, its best setting, and the errors of all seeds with that setting.
 
-    `hidden` is H and `layers` the number of hidden layers of F (L - 1); 0 for models without them. `errors` holds the
-    minimum training error of every seed, infinite where the run diverged before it had any. `members` are the runs.
+    **Arguments:**
+
+    - `model`, `state`, `tau`, `bins`: the model, N, the time constant and the length of the trajectory.
+    - `hidden`, `layers`: H and the number L - 1 of hidden layers of F; both are 0 for models without them.
+    - `lr`, `weight_decay`: the best setting.
+    - `errors`: the minimum training error of every seed; infinite if the run diverged in its first epoch.
+    - `members`: the members of the sweep that the errors come from.
+
+    >>> Point("gru", 10, 0, 0, 1.0, 100, 1e-3, 1e-2, (0.2, 0.4), (0, 1)).mean
+    0.30000000000000004
     """
 
     model: str
@@ -48,44 +59,80 @@ class Point:
     errors: tuple[float, ...]
     members: tuple[int, ...]
 
+    def __repr__(self) -> str:
+        layers = f", {self.layers} x {self.hidden} hidden" if self.layers else ""
+        error = f"error {self.mean:.3g} ± {self.std:.2g}, {len(self.errors)} seeds"
+        return f"Point({self.model}, N = {self.state}{layers}, tau = {self.tau:g}, {self.bins} bins: {error})"
+
     @property
     def mean(self) -> float:
+        """The mean error over seeds."""
         return float(np.mean(self.errors))
 
     @property
     def std(self) -> float:
-        """Over seeds; NaN if one of them diverged at once."""
+        """The standard deviation over seeds; NaN if an error is infinite."""
         return float(np.std(self.errors)) if np.all(np.isfinite(self.errors)) else float("nan")
 
 
 @dataclasses.dataclass(frozen=True)
 class Curve:
-    """The measure along one axis."""
+    """The measure along one axis: the values of the axis, and the mean and standard deviation of the errors at each.
+
+    >>> Curve(np.array([10.0, 32.0]), np.array([0.3, 0.1]), np.array([0.02, 0.01]))
+    Curve(2 points, x from 10 to 32, mean from 0.1 to 0.3)
+    """
 
     x: Float[np.ndarray, " points"]
     mean: Float[np.ndarray, " points"]
     std: Float[np.ndarray, " points"]
 
+    def __repr__(self) -> str:
+        if not len(self.x):
+            return "Curve(0 points)"
+        x, mean = (f"{values.min():.3g} to {values.max():.3g}" for values in (self.x, self.mean))
+        return f"Curve({len(self.x)} points, x from {x}, mean from {mean})"
+
 
 @dataclasses.dataclass(frozen=True)
 class Expressivity:
-    """The measure at every point of a grid of networks."""
+    """The measure of every network of a grid.
+
+    **Arguments:**
+
+    - `points`: a `Point` for each network.
+    - `seeds`, `epochs`: the number of seeds, and of epochs of each run.
+
+    >>> points = [Point("gru", n, 0, 0, 1.0, 100, 1e-3, 1e-2, (1 / n,), (0,)) for n in (10, 32)]
+    >>> found = Expressivity(tuple(points), seeds=1, epochs=2000)
+    >>> found.curve("state", model="gru").mean.tolist()
+    [0.1, 0.03125]
+    """
 
     points: tuple[Point, ...]
     seeds: int
     epochs: int
 
+    def __repr__(self) -> str:
+        models = ", ".join(self.values("model"))
+        return f"Expressivity({len(self.points)} networks ({models}), {self.seeds} seeds, {self.epochs} epochs)"
+
     @classmethod
     def of(cls, sweep: Sweep) -> "Expressivity":
-        """The measure from a sweep over the task `ou`."""
+        """Returns the measure of all trained networks of a sweep over the task `ou`.
+
+        **Raises:** `ArgumentError` if the sweep has another task, or hidden layers of different widths.
+        """
         if sweep.grid.task != "ou":
-            raise errors.ArgumentError(f"the sweep's task is {sweep.grid.task!r}, but the measure is of the task 'ou'.")
+            raise errors.ArgumentError(f"the sweep's task is {sweep.grid.task!r}, but must be 'ou' for the measure.")
         found: dict[tuple, dict[tuple, list[tuple[float, int]]]] = {}
         for index in sorted(set(sweep.done()) & set(sweep.counting())):
             settings, result = sweep.members[index], sweep.result(index)
             widths = settings.get("widths") or ()
             if len(set(widths)) > 1:
-                raise errors.ArgumentError(f"widths is {widths!r}, but the measure is of hidden layers of equal size.")
+                raise errors.ArgumentError(
+                    f"widths is {widths!r}, but must have layers of equal width for the measure."
+                )
             place = (settings["model"], settings["state"], max(widths, default=0), len(widths))
             place += (float(settings["tau"]), settings.get("bins", 100))
             setting = (settings["lr"], settings["weight_decay"])
@@ -98,34 +145,38 @@ class Expressivity:
         )
 
     def select(self, **values: Any) -> "Expressivity":
-        """Only the points with these values, e.g. `select(model="gnode", tau=1.0)`; a list means any of them.
+        """Returns the points with these values, e.g. `select(model="gnode", tau=1.0)`; a list means any of its values.
 
-        The values of `hidden` and `layers` do not concern models without hidden layers.
+        Models without hidden layers match every value of `hidden` and `layers`.
         """
         for name in values:
             errors.one_of("axis", name, AXES)
         return dataclasses.replace(self, points=tuple(p for p in self.points if _matches(p, values)))
 
     def values(self, axis: str) -> list[Any]:
-        """The values that an axis takes, in rising order (models in the order of the sweep)."""
+        """Returns the values that an axis takes, in rising order; models are in the order of the sweep."""
         found = dict.fromkeys(getattr(point, errors.one_of("axis", axis, AXES)) for point in self.points)
         return list(found) if axis == "model" else sorted(found)
 
     def curve(self, along: str, **fixed: Any) -> Curve:
-        """Mean and deviation of the error along an axis, everything else held at the values in `fixed`.
+        """Returns the mean and standard deviation of the error along an axis, with the other axes fixed.
 
-        Where more than one network remains at a value it is an error: say which one is meant.
+        **Arguments:**
+
+        - `along`: the axis.
+        - `fixed`: the values of the other axes, as in `select`.
+
+        **Raises:** `ArgumentError` if several networks have the same value of the axis.
         """
         chosen = sorted(self.select(**fixed).points, key=lambda point: getattr(point, along))
         x = [getattr(point, along) for point in chosen]
         if len(set(x)) < len(x):
-            raise errors.ArgumentError(
-                f"several networks have the same {along}; fix more of {', '.join(set(AXES) - set(fixed) - {along})}."
-            )
+            free = [axis for axis in AXES if axis not in (*fixed, along)]
+            raise errors.ArgumentError(f"several networks have the same {along}; fix more of {', '.join(free)}.")
         return Curve(np.array(x, float), np.array([p.mean for p in chosen]), np.array([p.std for p in chosen]))
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row per network: plain numbers for a table or a JSON file."""
+        """Returns a row of plain numbers for each network, for a table or a JSON file."""
         names = [field.name for field in dataclasses.fields(Point) if field.name not in ("errors", "members")]
         return [
             {name: getattr(p, name) for name in names} | {"mean": p.mean, "std": p.std, "seeds": len(p.errors)}
@@ -143,7 +194,7 @@ def _matches(point: Point, values: dict[str, Any]) -> bool:
 
 
 def _best(place: tuple, settings: dict[tuple, list[tuple[float, int]]]) -> Point:
-    """Of the settings the one with the lowest mean over seeds; a point's errors are in the order of the seeds."""
+    """Returns the point with the setting that has the lowest mean over seeds; its errors are in the order of the seeds."""
     (lr, decay), runs = min(settings.items(), key=lambda item: (np.mean([error for error, _ in item[1]]), item[0]))
     return Point(
         **dict(zip(AXES, place)),
@@ -155,7 +206,7 @@ def _best(place: tuple, settings: dict[tuple, list[tuple[float, int]]]) -> Point
 
 
 def hidden_layers(hidden: Iterable[int], layers: Iterable[int]) -> list[tuple[int, ...]]:
-    """The widths of every combination: `layers` hidden layers of `hidden` units.
+    """Returns the widths of every combination of `layers` hidden layers with `hidden` units.
 
     >>> hidden_layers([32, 100], [1, 2])
     [(32,), (32, 32), (100,), (100, 100)]
@@ -182,14 +233,28 @@ def measure(
     search: bool = False,
     **settings: Any,
 ) -> Expressivity:
-    """Trains every combination on the task `ou` (one program per shape on an accelerator) and measures the errors.
+    """Measures the error of every combination of networks and settings on the task `ou`, by one sweep.
 
-    **Arguments:** `models`, names as in `gnode.build`; `out`, the sweep's folder: the same call goes on with it after a
-    kill; `state` N, `hidden` H, `layers` (hidden ones), `tau`, `lr`, `weight_decay`: the values of each axis; `seeds`, how
-    many; `bins` and `epochs`; `search`, let the first seed choose the setting; `settings`, any others of
-    `gnode.train.spec.OPTIONS`, such as `tau_ou`.
+    **Arguments:**
+
+    - `models`: one or more names of models, as in `gnode.build`.
+    - `out`: the sweep's folder; the same call resumes an interrupted sweep.
+    - `state`, `hidden`, `layers`, `tau`: the values of N, H, the number of hidden layers and the time constant.
+    - `lr`, `weight_decay`: the values among which the best setting is chosen for each network.
+    - `seeds`, `bins`, `epochs`: the number of seeds, the length of the trajectory, and the epochs of each run.
+    - `engine`, `progress`: as in `gnode.sweep`.
+    - `search`: whether the first seed alone chooses the setting.
+    - `settings`: any other settings of `gnode.sweep`, such as `tau_ou`.
 
     **Returns:** an `Expressivity`.
+
+    **Raises:** `ArgumentError` if a model is unknown; `StoreError` if `out` holds a sweep with other settings.
+
+    >>> import tempfile
+    >>> small = {"lr": [1e-2], "weight_decay": [1e-3], "seeds": 1, "bins": 2, "epochs": 1, "channels": 2}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     measure("gru", f"{folder}/grid", state=[2], progress=False, **small)
+    Expressivity(1 networks (gru), 1 seeds, 1 epochs)
     """
     names = [models] if isinstance(models, str) else list(models)
     for name in names:

@@ -1,7 +1,7 @@
 """The Ornstein-Uhlenbeck process as a stochastic differential equation, solved by diffrax.
 
 `gnode.tasks.OrnsteinUhlenbeck.sample` draws the same process from its exact transition. The paper solved the equation
-numerically, so this is here to show that the two agree: along one Brownian path (`along_path`) and in distribution.
+numerically; this module serves to show that both agree, along one Brownian path (`along_path`) and in distribution.
 """
 
 from typing import Any
@@ -18,11 +18,11 @@ from gnode.tasks import OrnsteinUhlenbeck
 from gnode.types import Key, as_key
 
 FINEST_SHARE = 0.25
-"""Of a step: down to what the Brownian path is refined."""
+"""The resolution of the Brownian path as a fraction of the solver's step."""
 
 
 def brownian_path(key: Key | int, channels: int, duration: float, step: float) -> diffrax.VirtualBrownianTree:
-    """A Brownian path in each channel, the same whenever and at whatever times it is asked for."""
+    """Returns a Brownian path in each channel; its values do not depend on the times at which it is evaluated."""
     return diffrax.VirtualBrownianTree(
         0.0,
         duration,
@@ -43,11 +43,20 @@ def solve_ou(
     start: float = 0.0,
     steps: int = 64,
 ) -> Float[np.ndarray, "bins channels"]:
-    """The process at dt, 2 dt, ... by a method of strong order 1.5 for additive noise (ShARK).
+    """Solves the equation of the process at dt, 2 dt, ... by a method of strong order 1.5 for additive noise (ShARK).
 
-    **Arguments:** as in `OrnsteinUhlenbeck.sample`, but `start` has to be given; `steps` of the method in each bin.
+    **Arguments:**
 
-    >>> solve_ou(OrnsteinUhlenbeck(), 3, 2, dt=1.0, key=0).shape
+    - `process`: the process.
+    - `bins`, `channels`: the number of samples, and of independent channels.
+    - `dt`: the time between two samples.
+    - `key`: of the Brownian path.
+    - `start`: the value at time 0 in all channels.
+    - `steps`: the number of steps of the method in each bin.
+
+    **Returns:** the samples, one row per bin.
+
+    >>> solve_ou(OrnsteinUhlenbeck(), 3, 2, dt=1.0, key=0, steps=4).shape
     (3, 2)
     """
     bins, steps = errors.whole("bins", bins), errors.whole("steps", steps)
@@ -85,11 +94,18 @@ def along_path(
     start: float = 0.0,
     steps: int = 64,
 ) -> Float[np.ndarray, "bins channels"]:
-    """The exact solution along the Brownian path w that `solve_ou` takes with the same key and steps.
+    """Computes the exact solution along the Brownian path w that `solve_ou` takes with the same `key` and `steps`.
 
-    Integrating the noise by parts leaves an ordinary integral of w, which the trapezoidal rule does at `steps` points a bin:
+    Integration by parts of the noise leaves an ordinary integral of w, which is computed by the trapezoidal rule with
+    `steps` points per bin:
 
         z(t) = m + (z(0) - m) e^(-r t) + (sigma / tau) (w(t) - r int_0^t e^(-r (t - s)) w(s) ds),   r = -lambda / tau
+
+    **Arguments:** as in `solve_ou`.
+
+    **Returns:** the samples, one row per bin.
+
+    No example: it takes seconds to compile; `solve_ou` has one with the same arguments.
     """
     with double():
         path = brownian_path(key, channels, bins * dt, dt / steps)
@@ -98,7 +114,7 @@ def along_path(
     step, r = dt / steps, process.rate
     kept = np.exp(-r * step)
     integral = np.zeros_like(w)
-    for index in range(1, len(w)):  # of e^(-r (t - s)) w(s), from the one a step before
+    for index in range(1, len(w)):  # the integral of e^(-r (t - s)) w(s), from its value one step earlier
         integral[index] = kept * integral[index - 1] + 0.5 * step * (kept * w[index - 1] + w[index])
     settled = (start - process.mean) * np.exp(-r * np.asarray(times))[:, None]
     z = process.mean + settled + process.noise / process.tau * (w - r * integral)

@@ -1,4 +1,4 @@
-"""Initialisers: rules for drawing weights. The critical ones take their scale from theory."""
+"""Initialisers: rules for drawing weights and biases. The critical ones take their scale from `gnode.theory`."""
 
 from gnode._lazy import public_names
 

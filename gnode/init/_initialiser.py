@@ -1,8 +1,8 @@
-"""How weights and biases are drawn.
+"""Initialisation of weights and biases.
 
 The paper writes every scheme as W_ij ~ N(0, sigma_w^2 / N_in) (Kaiming scaling) or N(0, sigma_w^2 / (N_in + N_out))
-(Glorot scaling). What is usually called Kaiming or Glorot initialisation has sigma_w = sqrt 2; the critical one asks
-theory for sigma_w*, which depends on the depth of the stack.
+(Glorot scaling). Standard Kaiming and Glorot initialisation have sigma_w = sqrt 2. Critical initialisation uses sigma_w*
+of `gnode.theory`, which depends on the depth of the stack.
 """
 
 import dataclasses
@@ -24,16 +24,21 @@ from gnode.theory import critical_sigma_w
 from gnode.types import Key
 
 STANDARD_SIGMA_W = math.sqrt(2.0)
+"""The weight scale of standard Kaiming and Glorot initialisation."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Initialiser:
     """A rule for drawing the weights and biases of one network.
 
-    **Arguments:** `scaling` "kaiming" (variance sigma_w^2 / N_in) or "glorot" (sigma_w^2 / (N_in + N_out));
-    `distribution` "normal" or "uniform", of equal variance; `sigma_w` the scale, by default sqrt 2; `critical` sets the
-    scale of F's weights instead, by "theory" or by rescaling what was drawn ("empirical", the public code's reading), and
-    leaves all other weights at `sigma_w`; `bias_std` the standard deviation of the biases, 0 for exact zeros.
+    **Arguments:**
+
+    - `scaling`: "kaiming" (variance sigma_w^2 / N_in) or "glorot" (variance sigma_w^2 / (N_in + N_out)).
+    - `distribution`: "normal" or "uniform", both with that variance.
+    - `sigma_w`: the scale of the weights. The default is sqrt 2.
+    - `critical`: how the weights of F are made critical. "theory" draws them at sigma_w*, and "empirical" rescales them
+        after drawing, as the public code does. All other weights keep `sigma_w`. The default "no" treats F like the rest.
+    - `bias_std`: the standard deviation of the biases. With 0 they are exactly zero.
 
     >>> rule = Initialiser("kaiming", "normal")
     >>> rule.weight(jax.random.key(0), (3, 2)).shape
@@ -54,8 +59,8 @@ class Initialiser:
         errors.not_negative("bias_std", self.bias_std)
 
     def weight(self, key: Key, shape: tuple[int, int]) -> Float[Array, "out in"]:
-        """One matrix of shape (out, in)."""
-        # jax counts Glorot's variance as scale / mean(N_in, N_out), so the paper's sigma_w^2 is twice its scale.
+        """Draws a weight matrix of shape (out, in)."""
+        # jax defines the Glorot variance as scale / mean(N_in, N_out), so the paper's sigma_w^2 is twice its scale.
         scale = self.sigma_w**2 if self.scaling == "kaiming" else self.sigma_w**2 / 2
         mode = "fan_in" if self.scaling == "kaiming" else "fan_avg"
         if scale == 0:
@@ -64,15 +69,23 @@ class Initialiser:
         return draw(key, shape)
 
     def bias(self, key: Key, size: int) -> Float[Array, " size"]:
-        """One vector of biases."""
+        """Draws a bias vector."""
         return self.bias_std * jax.random.normal(key, (size,))
 
     def for_field(
         self, widths: Sequence[int], activation: str, final: str = "identity", activate_state: bool = False
     ) -> "Initialiser":
-        """The rule for the weights W_h of F, whose layers have `widths` N_0, ..., N_L.
+        """Returns the rule for the weights W_h of F.
 
-        Itself; or with sigma_w = sigma_w* of theory ("theory"); or with gain 1, to be rescaled once drawn ("empirical").
+        If `critical` is "no", this is the rule itself. If it is "theory", `sigma_w` becomes sigma_w*. If it is "empirical",
+        `sigma_w` becomes 1, and the caller rescales the drawn weights by `empirical_gain`.
+
+        **Arguments:**
+
+        - `widths`: the widths N_0, ..., N_L of the layers of F.
+        - `activation`: the hidden activation.
+        - `final`: the activation after the last layer.
+        - `activate_state`: whether the activation also acts on the state.
         """
         if self.critical == "no":
             return self
@@ -82,27 +95,47 @@ class Initialiser:
         return dataclasses.replace(self, sigma_w=sigma_w)
 
 
-@lru_cache(maxsize=256)  # members of a grid ask for the same scale again and again
+@lru_cache(maxsize=256)  # the members of a grid need the same scale many times
 def _critical_scale(
     widths: tuple[int, ...], activation: str, final: str, activate_state: bool, scaling: str, sigma_b: float
 ) -> float:
-    found = critical_sigma_w(len(widths) - 1, activation, scaling, sigma_b, widths, final, activate_state)
+    """Computes sigma_w*, and warns if the variance diverges below it."""
+    found = critical_sigma_w(
+        len(widths) - 1,
+        activation,
+        scaling,
+        sigma_b=sigma_b,
+        aspect=widths,
+        final=final,
+        activate_state=activate_state,
+    )
     if found.status == "runaway":
         warnings.warn(
-            f"with {activation} and bias_std {sigma_b:g} the variance of the state runs away before any scale is critical "
-            f"(spectral radius {found.radius:.2f} there); weights are drawn at that edge, sigma_w = {found.sigma_w:.4g}.",
+            f"bias_std is {sigma_b:g}, but with {activation} the state variance diverges before any scale is critical "
+            f"(at spectral radius {found.radius:.2f}); the weights are drawn at that edge, sigma_w = {found.sigma_w:.4g}.",
             stacklevel=2,
         )
     return found.sigma_w
 
 
 def empirical_gain(jacobian: Float[Array, "state state"], depth: int) -> Float[Array, ""]:
-    """The factor for each of F's weight matrices that brings the abscissa of -I + dF/dh to zero:
+    """Computes the factor for each weight matrix of F that brings the spectral abscissa of -I + dF/dh to zero.
 
-        (1 / (eta + 1))^(1 / L),      eta the measured spectral abscissa of -I + dF/dh.
+        (1 / (eta + 1))^(1 / L),      eta = the spectral abscissa of -I + dF/dh
 
-    Where no eigenvalue of dF/dh has a positive real part (very small networks) its spectral radius takes the place of
-    eta + 1.
+    If no eigenvalue of dF/dh has a positive real part (in very small networks), its spectral radius replaces eta + 1.
+
+    **Arguments:**
+
+    - `jacobian`: dF/dh.
+    - `depth`: L, the number of weight matrices.
+
+    **Returns:** the factor, a scalar.
+
+    **Raises:** `ArgumentError` if the Jacobian is zero, unless it is traced.
+
+    >>> float(empirical_gain(4.0 * jnp.eye(3), depth=2))
+    0.5
     """
 
     def rightmost(J: np.ndarray) -> np.ndarray:
@@ -112,20 +145,27 @@ def empirical_gain(jacobian: Float[Array, "state state"], depth: int) -> Float[A
 
     if not isinstance(jacobian, Tracer) and not np.any(jacobian):
         raise errors.ArgumentError(
-            "init is empirical_critical, but dF/dh of this draw is zero, which no scale makes critical; choose an "
-            "activation with a slope."
+            "init is 'empirical_critical', but dF/dh of the drawn field is zero, which no scale makes critical; choose an "
+            "activation with a nonzero derivative."
         )
-    # On the host: accelerators have no good routine for eigenvalues of matrices that are not symmetric.
+    # Computed on the host, because accelerators do not support eigenvalues of nonsymmetric matrices.
     reach = jax.pure_callback(rightmost, jax.ShapeDtypeStruct((), jacobian.dtype), jacobian)
     return (1.0 / reach) ** (1.0 / depth)
 
 
 INITIALISERS: dict[str, Initialiser] = {name: Initialiser(**settings) for name, settings in RULES.items()}
-"""Every named initialiser."""
+"""The named initialisers."""
 
 
 def initialiser(rule: str | Initialiser, bias_std: float | None = None) -> Initialiser:
-    """An initialiser by name, or one made by hand; `bias_std` replaces its own if given.
+    """Returns an initialiser by name.
+
+    **Arguments:**
+
+    - `rule`: a name of `INITIALISERS`, or an `Initialiser`, which is returned as it is.
+    - `bias_std`: replaces the initialiser's own `bias_std` if given.
+
+    **Returns:** an `Initialiser`.
 
     >>> initialiser("glorot_normal", bias_std=1e-3).bias_std
     0.001

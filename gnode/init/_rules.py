@@ -1,11 +1,11 @@
-"""The named initialisers, as plain settings: they can be listed without importing jax."""
+"""Settings of the named initialisers, which can be listed without importing jax."""
 
 from typing import Any
 
 __all__ = ["RULES", "SMALL_BIAS_STD", "describe_rule"]
 
 SMALL_BIAS_STD = 1e-3
-"""Standard deviation of the paper's N(0, 1e-6) biases."""
+"""The standard deviation of the paper's biases, which are drawn from N(0, 1e-6)."""
 
 RULES: dict[str, dict[str, Any]] = {
     "glorot_uniform": {"scaling": "glorot", "distribution": "uniform"},
@@ -16,11 +16,11 @@ RULES: dict[str, dict[str, Any]] = {
     "critical_glorot": {"scaling": "glorot", "distribution": "normal", "critical": "theory"},
     "empirical_critical": {"scaling": "kaiming", "distribution": "normal", "critical": "empirical"},
 }
-"""The arguments of `Initialiser`, by the initialiser's name."""
+"""The arguments of `Initialiser` for each named initialiser."""
 
 
 def describe_rule(name: str) -> str:
-    """Describes an initialiser in a line, for `gnode list`.
+    """Describes a named initialiser in one line, for `gnode list`.
 
     >>> describe_rule("kaiming_normal")
     'normal, variance 2 / N_in'

@@ -188,11 +188,13 @@ def _memory(measured: Attractor | None, by_amplitude: Sequence[AmplitudeError]) 
 
 def _dynamics(found: Findings) -> Section:
     section = Section("Trajectories")
-    needed = found.components.needed(0.9)
-    section.paragraphs.append(
-        f"{plural(needed, 'principal component')} explain{'' if needed > 1 else 's'} 90% of the variance of the visited "
-        f"states."
-    )
+    if np.any(found.components.explained):
+        needed = found.components.needed(0.9)
+        verb = "explains" if needed == 1 else "explain"
+        counted = plural(needed, "principal component")
+        section.paragraphs.append(f"{counted} {verb} 90% of the variance of the visited states.")
+    else:
+        section.paragraphs.append("The visited states do not vary.")
     if found.driven is not None:
         section.paragraphs.append(_exponents(found.driven))
     return section

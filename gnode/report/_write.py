@@ -16,6 +16,7 @@ from gnode.plots import save
 from gnode.report._page import Section, write_page
 from gnode.report._sections import sections
 from gnode.train import Run
+from gnode.wording import plural
 
 FOLDER = "analysis"
 """The default subfolder of a run for its report."""
@@ -81,7 +82,7 @@ def write_report(
     for title, figure in figures.items():
         save(figure, target / title, FORMATS)
     introduction = (
-        f"A {type(run.net.cell).__name__} cell with a state of {run.net.cell.state_size} dimensions, trained on "
+        f"A {type(run.net.cell).__name__} cell with a state of {plural(run.net.cell.state_size, 'dimension')}, trained on "
         f"{run.task.name}; best validation loss {run.best_loss:.4g}. All results are at zero input unless stated otherwise."
     )
     write_page(target / REPORT, f"Inside {name}", introduction, sections(found, figures))

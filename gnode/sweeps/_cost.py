@@ -17,6 +17,8 @@ from gnode.train.spec import OPTIONS, RunSpec
 class SweepCost:
     """The cost of a sweep: its members, the groups that share a compilation, compilations, updates, and the memory that
     training takes at a time with an engine on this machine.
+
+    No example: `sweep_cost` returns it.
     """
 
     members: int

@@ -97,10 +97,19 @@ def resume_sweep(
 ) -> Sweep:
     """Trains the members of a sweep that are not done yet. The final table is the same as without the interruption.
 
-    **Arguments:** `folder`; `engine`, `address`, `workers` and `progress` as in `sweep`; `part`, to train only that part
-    while other processes, on this machine or on others that see the folder, train the rest.
+    **Arguments:**
+
+    - `folder`: the sweep's folder.
+    - `engine`, `address`, `workers`, `progress`: as in `sweep`.
+    - `part`: a part to train, while other processes, on this machine or on others that see the folder, train the rest.
 
     **Returns:** the `Sweep`.
+
+    >>> import tempfile
+    >>> small = {"trials": 4, "bins": 3, "widths": (4,), "epochs": 1}
+    >>> prepared = sweep("flipflop-square", tempfile.mkdtemp(), prepare=True, **small)
+    >>> resume_sweep(prepared.folder).status()["done"]
+    1
     """
     trainer = make_engine(engine, address=address, workers=workers)
     found = Sweep(folder)

@@ -47,6 +47,9 @@ class Grid:
     search: tuple[str, ...] = ()
     tried: dict[str, Any] = dataclasses.field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"Grid({self.task!r}, {len(self.members)} members in {len(self.groups)} groups)"
+
     @classmethod
     def over(
         cls, task: str, search: Sequence[str] = (), search_with: Mapping[str, Any] | None = None, **settings: Any

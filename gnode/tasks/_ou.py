@@ -98,7 +98,9 @@ class OrnsteinUhlenbeck:
 def _start(start: Any, channels: int) -> Float[np.ndarray, " channels"]:
     values = np.asarray(start, float)
     if values.shape not in ((), (1,), (channels,)) or not np.all(np.isfinite(values)):
-        raise errors.ArgumentError(f"start is {errors.shown(start)}, but must be one number, or one per channel ({channels}).")
+        raise errors.ArgumentError(
+            f"start is {errors.shown(start)}, but must be one number, or one per channel ({channels})."
+        )
     return np.broadcast_to(values, (channels,))
 
 

@@ -189,8 +189,8 @@ class Series:
         numbers = len(self) * bins * self.channels
         if numbers > MAX_GRID_SIZE:
             raise errors.ArgumentError(
-                f"dt is {step:g} s, with which the longest trial takes {bins} bins and all trials {numbers:.1g} numbers, too "
-                f"many; choose longer bins (dt), or leave dt out and keep the times of the samples."
+                f"dt is {step:g} s, with which the longest trial takes {bins} bins and all trials {numbers:.1g} numbers, "
+                f"which is too many; choose longer bins (dt), or leave dt out and keep the times of the samples."
             )
         values = np.full((*shape, self.channels), np.nan, self.values.dtype)
         flat = trial * bins + place
@@ -245,7 +245,9 @@ class Series:
             raise errors.ArgumentError(f"target_mask has shape {mask.shape}, but must be {known.shape}.")
         if np.any(mask & ~known):
             trial, sample = _where(int(np.argmax(mask & ~known)), self.starts)
-            raise errors.ArgumentError(f"the target of trial {trial}, sample {sample} is missing, but target_mask is True there.")
+            raise errors.ArgumentError(
+                f"the target of trial {trial}, sample {sample} is missing, but target_mask is True there."
+            )
         object.__setattr__(self, "targets", targets)
         object.__setattr__(self, "target_mask", mask)
 

@@ -114,7 +114,9 @@ def writing() -> Iterator[None]:
                 raise PermissionError(errno.EACCES, "it is read-only")
             yield
     except errors.StoreError as problem:
-        if not isinstance(problem.__cause__, OSError):  # raised by another check, or by a `writing` block inside this one
+        if not isinstance(
+            problem.__cause__, OSError
+        ):  # raised by another check, or by a `writing` block inside this one
             raise
         raise errors.StoreError(f"{str(problem).removesuffix('.')}; set {VARIABLE} to a folder of yours.") from problem
 

@@ -41,8 +41,8 @@ class Critical:
     >>> found = critical_sigma_w(3, "tanh")
     >>> found
     Critical(sigma_w=1, radius=1, state_variance=0, method='closed', status='converged')
-    >>> float(found)
-    1.0
+    >>> float(found) == found.sigma_w
+    True
     """
 
     sigma_w: float

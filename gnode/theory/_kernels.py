@@ -1,10 +1,9 @@
-"""Gaussian kernels of an activation: C_phi and C_phi' at one point and at two (Appendix A, "Correlation
-Functions").
+"""Gaussian kernels C_phi and C_phi' of an activation, at one point and at two (Appendix A, "Correlation Functions").
 
     C_psi(K)    = int dx / sqrt(2 pi K) exp(-x^2 / 2K) psi(x)^2
     C_psi(Khat) = int d^2x / (2 pi sqrt(det Khat)) exp(-x^T Khat^-1 x / 2) psi(x_1) psi(x_2)
 
-The paper prints both measures without the square roots; they are normalised here.
+The paper omits the square roots of both measures; here the measures are normalised.
 """
 
 from collections.abc import Callable
@@ -18,13 +17,14 @@ from gnode.theory._quadrature import Estimate, gaussian_mean, gaussian_pair_mean
 
 TwoPoint = Callable[[Array, Array, Array], Array]
 
-# phi and phi' at K = 0 are their averages over both sides of 0, so that a kink there counts half on each.
+# At K = 0 the kernels are evaluated at this variance, so that a kink at 0 contributes half from each side.
 _SMALLEST_VARIANCE = 1e-40
 
 
 def _cosine(k1: Array, k2: Array, k12: Array) -> Array:
+    """Returns the correlation coefficient of two points."""
     size = np.sqrt(k1 * k2)
-    return np.clip(k12 / np.where(size > 0, size, 1.0) + (size == 0), -1.0, 1.0)  # two points at 0 coincide
+    return np.clip(k12 / np.where(size > 0, size, 1.0) + (size == 0), -1.0, 1.0)  # points of variance 0 coincide
 
 
 def _relu(k1: Array, k2: Array, k12: Array) -> Array:
@@ -34,7 +34,7 @@ def _relu(k1: Array, k2: Array, k12: Array) -> Array:
 
 
 def _half_space(k1: Array, k2: Array, k12: Array) -> Array:
-    """P(x > 0, y > 0): C_phi' of ReLU and C_phi of the step."""
+    """Computes P(x > 0, y > 0), which is C_phi' of ReLU and C_phi of the step."""
     return (np.pi - np.arccos(_cosine(k1, k2, k12))) / (2 * np.pi)
 
 
@@ -66,8 +66,7 @@ def _cos(k1: Array, k2: Array, k12: Array) -> Array:
     return (np.exp(k12 - damping) + np.exp(-k12 - damping)) / 2
 
 
-# name: (E[phi phi], E[phi' phi']). The step's phi' is its derivative almost everywhere, 0, as a Jacobian sees
-# it.
+# name: (E[phi phi], E[phi' phi']). phi' of the step is 0, its derivative almost everywhere, as in a Jacobian.
 CLOSED_FORMS: dict[str, tuple[TwoPoint, TwoPoint]] = {
     "identity": (lambda k1, k2, k12: k12 * 1.0, lambda k1, k2, k12: np.ones_like(k12)),
     "relu": (_relu, _half_space),
@@ -81,7 +80,7 @@ METHODS = ("auto", "closed", "quadrature")
 
 
 def closed_form(phi: Pointwise) -> tuple[TwoPoint, TwoPoint] | None:
-    """The closed two-point kernels (C_phi, C_phi') of a named activation, or None.
+    """Returns the closed two-point kernels (C_phi, C_phi') of a named activation, or `None`.
 
     >>> closed_form(pointwise("tanh")) is None
     True
@@ -99,25 +98,26 @@ def kernel(
     derivative: bool = False,
     method: str = "auto",
 ) -> Estimate:
-    """C_phi or C_phi' at one point (K) or at two (K_1, K_12, K_2), with the error reached.
+    """Computes C_phi or C_phi' at one point (K) or at two (K_1, K_12, K_2), with an error estimate.
 
         C_phi(K) = E[phi(x)^2],  x ~ N(0, K)
         C_phi(Khat) = E[phi(x_1) phi(x_2)],  (x_1, x_2) ~ N(0, [[K_1, K_12], [K_12, K_2]])
 
-    and the same with phi' for phi when `derivative` is set. At K = 0, C_phi' is the limit K -> 0, so that a
-    kink at 0 counts half from each side.
+    With `derivative`, phi' replaces phi. At K = 0, C_phi' is the limit K -> 0, so that a kink at 0 contributes half from
+    each side.
 
-    Arguments:
-        activation: a name of `gnode.activations` or a vectorised function.
-        variance: K, or K_1 (the paper's K_0).
-        covariance: K_12 (the paper's K_tau); left out, the kernel is that of one point.
-        variance2: K_2, the same as K_1 if left out.
-        derivative: whether to return C_phi' in place of C_phi.
-        method: "closed" for the closed form (an error where none is known), "quadrature", or "auto" for the
-            first that can be had.
+    **Arguments:**
 
-    Returns:
-        An `Estimate`: value, error (0 for a closed form) and evaluations.
+    - `activation`: a name of `gnode.activations` or a vectorised function.
+    - `variance`: K, or K_1 (the paper's K_0).
+    - `covariance`: K_12 (the paper's K_tau). Without it the kernel is that of one point.
+    - `variance2`: K_2. The default is K_1.
+    - `derivative`: whether to compute C_phi' instead of C_phi.
+    - `method`: "closed", "quadrature", or "auto", which uses the closed form where one is known.
+
+    **Returns:** an `Estimate` with the value, the error (0 for a closed form) and the number of evaluations.
+
+    **Raises:** `ArgumentError` if `method` is "closed" and no closed form is known.
 
     >>> kernel("relu", 3.0).value, kernel("relu", 3.0, derivative=True).value
     (1.5, 0.5)
@@ -131,15 +131,16 @@ def kernel(
     k2 = k1 if variance2 is None else errors.not_negative("variance2", variance2)
     k12 = k1 if covariance is None else errors.finite("covariance", covariance)
     if covariance is None and variance2 is not None:
-        raise errors.ArgumentError("variance2 is given without covariance, but two points need both.")
+        raise errors.ArgumentError(f"variance2 is {k2!r} and covariance is None, but two points need both.")
     if not abs(k12) <= np.sqrt(k1 * k2) * (1 + 1e-12):
         raise errors.ArgumentError(
-            f"covariance is {k12!r}, but must lie within sqrt(K_1 K_2) = {float(np.sqrt(k1 * k2))!r} of 0."
+            f"covariance is {k12!r}, but its absolute value must be at most sqrt(K_1 K_2) = {float(np.sqrt(k1 * k2))!r}."
         )
     closed = closed_form(phi)
     if method == "closed" and closed is None:
         raise errors.ArgumentError(
-            f"activation {phi.name!r} has no closed form here, but must be one of: {', '.join(CLOSED_FORMS)}."
+            f"activation is {phi.name!r}, which has no closed form here, but with method 'closed' must be one of: "
+            f"{', '.join(CLOSED_FORMS)}."
         )
     if closed is not None and method != "quadrature":
         value = closed[int(derivative)](np.float64(k1), np.float64(k2), np.float64(k12))
@@ -152,7 +153,7 @@ def kernel(
 
 
 def one_point(phi: Pointwise, variance: float) -> tuple[float, float]:
-    """(C_phi(K), C_phi'(K)) in one go: what a recursion over layers needs, without the checks of `kernel`.
+    """Computes (C_phi(K), C_phi'(K)) together, for the recursion over layers, without the checks of `kernel`.
 
     >>> one_point(pointwise("identity"), 2.0)
     (2.0, 1.0)
@@ -164,5 +165,5 @@ def one_point(phi: Pointwise, variance: float) -> tuple[float, float]:
     scale = np.sqrt(max(variance, _SMALLEST_VARIANCE))
     both = gaussian_mean(lambda x: np.square((phi.function(scale * x), phi.derivative(scale * x)))).value
     signal, slope = np.asarray(both).tolist()
-    at_rest = variance == 0 and signal < _SMALLEST_VARIANCE * (1 + 2 * slope)  # phi(0) = 0 and phi continuous there
+    at_rest = variance == 0 and signal < _SMALLEST_VARIANCE * (1 + 2 * slope)  # phi is continuous and 0 at 0
     return (0.0 if at_rest else signal), slope

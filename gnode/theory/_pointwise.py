@@ -1,8 +1,8 @@
-"""Activations on the host: phi and phi' as float64 numpy functions, for the integrals of this room.
+"""Activations phi and their derivatives phi' as float64 numpy functions, for quadrature.
 
-`gnode.activations` holds the same names as jax functions. Quadrature calls phi thousands of times on a few
-hundred points, where numpy is quicker, so the named ones are written out here; a test compares each with its
-jax twin and with its automatic derivative.
+`gnode.activations` defines the same activations as jax functions. Quadrature calls phi thousands of times on a few hundred
+points, where numpy is faster, so the named activations are defined again here. A test compares each with its jax
+counterpart and with the automatic derivative.
 """
 
 from collections.abc import Callable
@@ -16,20 +16,26 @@ from scipy import special
 
 from gnode import activations, errors, precision
 
-Array = Any  # of float64, or the scalar that numpy makes of a 0-dimensional one
+Array = Any  # a float64 array, or the numpy scalar that replaces a 0-dimensional one
 Function = Callable[[Array], Array]
 
-LEAKY_SLOPE = 0.01  # of gnode.activations.leaky_relu
-_GELU_SCALE = np.sqrt(2 / np.pi)  # jax.nn.gelu is the tanh approximation, and so is this one
+LEAKY_SLOPE = 0.01  # the negative slope of gnode.activations.leaky_relu
+_GELU_SCALE = np.sqrt(2 / np.pi)  # of the tanh approximation, which jax.nn.gelu uses as well
 _GELU_CUBIC = 0.044715
-_PROBE = np.array([-1.7, -0.4, 0.3, 0.9, 2.1])  # irregular, so that a mean or a sum cannot pass for a pointwise map
-_REACH, _SUSPECTS = 10.0, 8  # where kinks are looked for, and how many places are looked at closely
-_DIFFERENCE_STEP = 2e-3  # error h^6 / 140 * phi^(7), about 1e-17, against rounding 1e-16 / h, about 1e-13
+_PROBE = np.array([-1.7, -0.4, 0.3, 0.9, 2.1])  # irregular, so that a mean or a sum is not mistaken for a pointwise map
+_REACH, _SUSPECTS = 10.0, 8  # the interval searched for kinks, and the number of candidates examined
+_DIFFERENCE_STEP = 2e-3  # truncation error h^6 / 140 * phi^(7), about 1e-17; rounding error 1e-16 / h, about 1e-13
 
 
 @dataclass(frozen=True)
 class Pointwise:
-    """A scalar function phi with its derivative phi', both float64 and vectorised.
+    """A scalar function phi and its derivative phi', both float64 and vectorised.
+
+    **Attributes:**
+
+    - `name`: the name of phi.
+    - `function`: phi.
+    - `derivative`: phi'.
 
     >>> Pointwise("square", lambda x: x**2, lambda x: 2 * x).derivative(np.array([3.0]))
     array([6.])
@@ -85,19 +91,20 @@ _NAMED = {
 
 
 def pointwise(activation: Any, argument: str = "activation") -> Pointwise:
-    """phi and phi' of a named activation, of a vectorised function, or of a `Pointwise`.
+    """Returns phi and phi' of a named activation or of a vectorised function.
 
-    The derivative of a jax function is its automatic derivative in float64; that of a function which jax
-    cannot trace is a central difference of order six, good to about 1e-12. Of a function with a kink, whose slope
-    differences would smear, it is an error to ask for it.
+    The derivative of a jax function is its automatic derivative in float64. For a function that jax cannot trace it is a
+    central difference of order six, accurate to about 1e-12. Differences smear a kink, so the derivative of such a function
+    raises an `ArgumentError` if the function has one.
 
-    Arguments:
-        activation: the name, the function or the ready-made pair.
-        argument: what the caller calls it, for the error message.
+    **Arguments:**
 
-    Returns:
-        A `Pointwise`. An unknown name, and a function that does not act on each entry of an array, are
-        errors.
+    - `activation`: a name of `gnode.activations`, a function, or a `Pointwise`, which is returned as it is.
+    - `argument`: the name of the argument in error messages.
+
+    **Returns:** a `Pointwise`.
+
+    **Raises:** `ArgumentError` if the name is unknown, or if the function does not act elementwise.
 
     >>> pointwise("tanh").derivative(np.array([0.0]))
     array([1.])
@@ -112,6 +119,7 @@ def pointwise(activation: Any, argument: str = "activation") -> Pointwise:
 
 
 def _from_callable(function: Callable, argument: str) -> Pointwise:
+    """Returns a `Pointwise` of a function, with its automatic derivative where jax can trace it."""
     name = getattr(function, "__name__", type(function).__name__)
 
     def value(x: Array) -> Array:
@@ -123,7 +131,7 @@ def _from_callable(function: Callable, argument: str) -> Pointwise:
         with precision.double():
             slope = jax.jit(jax.vmap(jax.grad(lambda x: jnp.sum(function(x)))))
             slope(_PROBE)
-    except Exception:  # whatever a numpy-only function raises on a tracer; differences serve it as well
+    except Exception:  # a numpy function may raise anything on a tracer
         return Pointwise(name, value, _Differences(value, f"{argument} {name!r}"))
 
     def derivative(x: Array) -> Array:
@@ -134,6 +142,7 @@ def _from_callable(function: Callable, argument: str) -> Pointwise:
 
 
 def _require_vectorised(value: Function, what: str) -> None:
+    """Raises an `ArgumentError` unless the function acts elementwise and is finite."""
     allowed = "but must map an array to an array of the same shape, entry by entry."
     try:
         whole = value(_PROBE)
@@ -143,13 +152,13 @@ def _require_vectorised(value: Function, what: str) -> None:
     if whole.shape != _PROBE.shape or parts.shape != (_PROBE.size, 1):
         raise errors.ArgumentError(f"{what} maps shape {_PROBE.shape} to {whole.shape}, {allowed}")
     if not np.all(np.isfinite(whole)):
-        raise errors.ArgumentError(f"{what} is not finite on {_PROBE.tolist()}, but must be.")
+        raise errors.ArgumentError(f"{what} is not finite at every one of {_PROBE.tolist()}, but must be.")
     if not np.allclose(whole, parts[:, 0], rtol=1e-6, atol=1e-9):
         raise errors.ArgumentError(f"{what} mixes the entries of an array, {allowed}")
 
 
 class _Differences:
-    """The derivative of a smooth function by central differences of order six."""
+    """The derivative of a smooth function by central differences of order six, checked for kinks on first use."""
 
     def __init__(self, value: Function, what: str):
         self._value, self._what, self._is_smooth = value, what, False
@@ -163,7 +172,7 @@ class _Differences:
 
 
 def _require_smooth(value: Function, what: str) -> None:
-    """No jump of the slope: seen from ever nearer, that of a smooth function shrinks and that of a kink does not."""
+    """Raises an `ArgumentError` at a kink, where the jump of the slope does not shrink with the step of the differences."""
 
     def jumps(x: Array, step: float) -> Array:
         return np.abs(value(x + step) - 2 * value(x) + value(x - step)) / step
@@ -176,6 +185,6 @@ def _require_smooth(value: Function, what: str) -> None:
         if found[place] > 1e-6 and near > found[place] / 4:
             where = round(float(coarse[place]), 2) + 0.0
             raise errors.ArgumentError(
-                f"{what} has a kink near {where:g}, and its derivative is not known; write it with jax.numpy, or pass a "
+                f"{what} has a kink near {where:g}, where finite differences fail; write it with jax.numpy, or pass a "
                 "gnode.theory.Pointwise with its derivative."
             )

@@ -1,7 +1,6 @@
-"""Finite networks drawn from a `RandomStack`, to stand beside its theory. Plain numpy, float64.
+"""Networks of finite width drawn from a `RandomStack`, in numpy and float64.
 
-The rest of this room says what happens at infinite width; tests and the command line compare it with what is
-drawn here.
+The theory describes infinite width. Tests and the command line compare it with the networks drawn here.
 """
 
 import itertools
@@ -15,23 +14,26 @@ from gnode import errors
 from gnode.theory._mean_field import SCALINGS, RandomStack
 from gnode.theory._pointwise import Array, Pointwise
 
-_RUNAWAY = 1e12  # a mean of h^2 that means "grows without bound"
-_RELAXATION_STEP = 0.5  # Euler: stable for every mode of -I + J whose eigenvalue of J lies in the unit disc
-_SAME = 1e-4  # how far Jacobians may be apart, relative to their largest entry, to be the same one
-_DISPLACEMENT = 1e-6  # a state at 0 is moved off it so far, since ReLU has no derivative there
-_WARM_UP = 50.0  # time constants before a simulation is measured
+_RUNAWAY = 1e12  # above this mean of h^2 the state is taken to grow without bound
+_RELAXATION_STEP = 0.5  # of Euler's method, which is then stable if the eigenvalues of J lie in the unit disc
+_SAME = 1e-4  # Jacobians that differ by less, relative to their largest entry, count as equal
+_DISPLACEMENT = 1e-6  # the displacement of a state from 0, where ReLU has no derivative
+_WARM_UP = 50.0  # time constants discarded before a simulation is measured
 
 
 @dataclass(frozen=True)
 class SampledField:
     """One network of the ensemble: dh/dt = G(h) * (-h + F(h)), G = sigmoid(W_z h) or 1.
 
-    Attributes:
-        weights: W^0, ..., W^(L-1), each (N_(l+1), N_l).
-        offsets: b^l, each (N_(l+1), 1); the first includes the constant input.
-        phi, final_phi: the activations with their derivatives.
-        activate_state: whether phi acts on the state before W^0.
-        gate: W_z, (N, N), or None.
+    **Attributes:**
+
+    - `weights`: W^0, ..., W^(L-1), each of shape (N_(l+1), N_l).
+    - `offsets`: b^l, each of shape (N_(l+1), 1). The first includes the constant input.
+    - `phi`, `final_phi`: the activations with their derivatives.
+    - `activate_state`: whether phi acts on the state before W^0.
+    - `gate`: W_z of shape (N, N), or `None`.
+
+    No example: made by `draw`.
     """
 
     weights: tuple[Array, ...]
@@ -41,8 +43,13 @@ class SampledField:
     activate_state: bool
     gate: Array | None = None
 
+    def __repr__(self) -> str:
+        widths = errors.shown((self.weights[0].shape[1], *(len(weight) for weight in self.weights)))
+        gated = "ungated" if self.gate is None else "gated"
+        return f"SampledField(widths={widths}, {self.phi.name!r}, final={self.final_phi.name!r}, {gated})"
+
     def field(self, h: Array, tangent: Array | None = None) -> tuple[Array, Array]:
-        """F(h) and, given tangents v, J v; states and tangents are columns, (N, batch)."""
+        """Computes F(h) and, given tangents v, J v. States and tangents have shape (N, batch)."""
         signal, push = h, tangent
         for layer, (weight, offset) in enumerate(zip(self.weights, self.offsets)):
             if layer or self.activate_state:
@@ -54,7 +61,7 @@ class SampledField:
         return self.final_phi.function(signal), push
 
     def flow(self, h: Array, tangent: Array | None = None) -> tuple[Array, Array]:
-        """dh/dt and, given tangents v, the derivative of dh/dt along them."""
+        """Computes dh/dt and, given tangents v, the derivative of dh/dt along them."""
         target, push = self.field(h, tangent)
         if self.gate is None:
             return target - h, None if push is None else push - tangent
@@ -65,7 +72,7 @@ class SampledField:
         return opening * (target - h), turning * (target - h) + opening * (push - tangent)
 
     def jacobian(self, h: Array) -> Array:
-        """J = dF/dh at one state of shape (N,), without the leak."""
+        """Computes J = dF/dh at one state of shape (N,), without the leak."""
         signal = h[:, None]
         product = np.diag(self.phi.derivative(h)) if self.activate_state else np.eye(h.size)
         signal = self.phi.function(signal) if self.activate_state else signal
@@ -79,18 +86,18 @@ class SampledField:
 
 
 def draw(stack: RandomStack, state: int, seed: int = 0, sigma_z: float = 0.0) -> SampledField:
-    """A network of the ensemble with N = `state` units; hidden widths follow the aspect ratio.
+    """Draws a network of the ensemble with N = `state` units. The hidden widths follow from the aspect ratio.
 
         W^l_ij ~ N(0, sigma_w^2 / N_l)  or  N(0, sigma_w^2 / (N_l + N_(l+1))),   W_z,ij ~ N(0, sigma_z^2 / N)
 
-    Arguments:
-        stack: the ensemble.
-        state: N.
-        seed: of numpy's generator.
-        sigma_z: scale of the gate's weights; 0 leaves the gate out, so that time runs at its full rate.
+    **Arguments:**
 
-    Returns:
-        A `SampledField`.
+    - `stack`: the ensemble.
+    - `state`: N.
+    - `seed`: the seed of the random generator.
+    - `sigma_z`: the scale of the gate's weights. With 0 there is no gate, that is, G = 1.
+
+    **Returns:** a `SampledField`.
 
     >>> draw(RandomStack(2, 1.0, aspect=3.0), state=10).weights[0].shape
     (30, 10)
@@ -110,6 +117,7 @@ def draw(stack: RandomStack, state: int, seed: int = 0, sigma_z: float = 0.0) ->
 
 
 def _widths(stack: RandomStack, state: int) -> list[int]:
+    """Returns the widths N_0, ..., N_L of a network with N_0 = `state`."""
     if not isinstance(stack.aspect, Sequence | np.ndarray):
         return [state] + [max(1, round(stack.aspect * state))] * (stack.depth - 1) + [state]
     return [max(1, round(width / stack.aspect[0] * state)) for width in stack.aspect]
@@ -117,16 +125,19 @@ def _widths(stack: RandomStack, state: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Measured:
-    """The Jacobian of one drawn network, at a state where it rests or at typical states.
+    """The spectrum of the Jacobian of one drawn network, at a fixed point or at typical states.
 
-    Attributes:
-        eigenvalues: of J = dF/dh, (places, N) complex.
-        state: h, (N,).
-        state_variance: mean of h^2, to compare with C_h.
-        residual: root mean square of -h + F(h).
-        steps: relaxation steps taken.
-        status: "at rest" (residual below the tolerance), "moving" (still above it after the last step), "runs
-            away" (the state grew without bound), "zero", or "typical".
+    **Attributes:**
+
+    - `eigenvalues`: the complex eigenvalues of J = dF/dh, of shape (places, N).
+    - `state`: h, of shape (N,).
+    - `state_variance`: the mean of h^2, to compare with C_h.
+    - `residual`: the root mean square of -h + F(h).
+    - `steps`: the number of relaxation steps.
+    - `status`: "at rest" (the residual is below the tolerance), "moving" (it is still above it after the last step),
+        "runs away" (the state grew without bound), "zero" (the fixed point is 0), or "typical".
+
+    No example: made by `measure`.
     """
 
     eigenvalues: Array
@@ -136,34 +147,38 @@ class Measured:
     steps: int
     status: str
 
+    def __repr__(self) -> str:
+        values = f"abscissa={self.abscissa():.6g}, radius={self.radius:.6g}, state_variance={self.state_variance:.6g}"
+        return f"Measured({self.state.size} units, {values}, status={self.status!r})"
+
     @property
     def radius(self) -> float:
-        """max |eigenvalue of J|, to compare with rho; the mean over places."""
+        """Returns the largest |eigenvalue| of J, averaged over places, to compare with rho."""
         return float(np.abs(self.eigenvalues).max(-1).mean())
 
     def abscissa(self, leak: float = 1.0) -> float:
-        """Largest real part of the spectrum of -leak I + J; the mean over places."""
+        """Computes the spectral abscissa of -leak I + J, averaged over places."""
         return float(self.eigenvalues.real.max(-1).mean()) - leak
 
 
 def measure(
     stack: RandomStack, state: int, seed: int = 0, max_steps: int = 4000, tolerance: float = 1e-8, places: int = 1
 ) -> Measured:
-    """Draws a network, lets it relax, and takes the spectrum of its Jacobian there.
+    """Draws a network, relaxes it to a fixed point, and computes the spectrum of its Jacobian there.
 
-    Without bias and input the state of rest is 0, and the Jacobian is taken next to it. Where phi has a kink at 0 (ReLU) it
-    is another one in every direction; `places` of them are averaged over.
+    Without bias and input the fixed point is 0, and the Jacobian is evaluated next to it. If phi has a kink at 0 (ReLU), the
+    Jacobian depends on the direction of the displacement, and `places` directions are used.
 
-    Arguments:
-        stack: the ensemble, stable or critical: above that there is no rest to be found.
-        state: N.
-        seed: of numpy's generator.
-        max_steps: relaxation steps of half a time constant.
-        tolerance: residual at which the state counts as resting.
-        places: directions from a state of rest at 0.
+    **Arguments:**
 
-    Returns:
-        A `Measured`.
+    - `stack`: the ensemble. It must be stable or critical for a fixed point to be found.
+    - `state`: N.
+    - `seed`: the seed of the random generator.
+    - `max_steps`: the largest number of relaxation steps, of half a time constant each.
+    - `tolerance`: the residual below which the state counts as a fixed point.
+    - `places`: the number of directions of displacement from a fixed point at 0.
+
+    **Returns:** a `Measured`.
 
     >>> measure(RandomStack(2, 0.5), state=50).status
     'zero'
@@ -192,18 +207,18 @@ def measure(
 
 
 def measure_typical(stack: RandomStack, state: int, variance: float, seed: int = 0, places: int = 1) -> Measured:
-    """The Jacobian of the network that `measure` draws, at states drawn without regard to its weights: h_i ~ N(0, variance).
+    """Computes the Jacobian's spectrum of the network that `measure` draws at random states h_i ~ N(0, variance).
 
-    With the theory's variance C_h this is what the formula for rho speaks of. A finite network comes to rest at states that
-    are not typical: only at stable ones, to begin with.
+    The states are independent of the weights, as the formula for rho assumes if `variance` is C_h. The fixed points of a
+    finite network are not typical states: relaxation only finds stable ones.
 
-    Arguments:
-        stack, state, seed: as in `measure`.
-        variance: of the states.
-        places: states to average over.
+    **Arguments:**
 
-    Returns:
-        A `Measured`; `state` and `residual` are those of the last state.
+    - `stack`, `state`, `seed`: as in `measure`.
+    - `variance`: the variance of the states.
+    - `places`: the number of states to average over.
+
+    **Returns:** a `Measured`. Its `state` and `residual` are those of the last state.
 
     >>> measure_typical(RandomStack(2, 0.5, "tanh"), state=50, variance=0.1, places=3).eigenvalues.shape
     (3, 50)
@@ -218,7 +233,7 @@ def measure_typical(stack: RandomStack, state: int, variance: float, seed: int =
 
 
 def _spectra(network: SampledField, states: Sequence[Array] | Array) -> Array:
-    """The spectra at some states; one, if all have the same Jacobian."""
+    """Computes the spectrum at each state, or a single one if all have the same Jacobian."""
     found = [network.jacobian(h) for h in states]
     close = _SAME * np.abs(found[0]).max()
     if all(np.allclose(J, found[0], rtol=0, atol=close) for J in found):
@@ -228,13 +243,16 @@ def _spectra(network: SampledField, states: Sequence[Array] | Array) -> Array:
 
 @dataclass(frozen=True)
 class Simulation:
-    """What a drawn network does in its stationary state.
+    """Statistics of a drawn network in its stationary state.
 
-    Attributes:
-        lags: tau, (n,), in units of the time constant.
-        autocorrelation: C_h(tau) = <h_i(t) h_i(t + tau)> over units, times and trajectories, (n,).
-        exponent: the largest Lyapunov exponent.
-        exponent_error: its standard error over trajectories and quarters of the run.
+    **Attributes:**
+
+    - `lags`: tau in units of the time constant, of shape (n,).
+    - `autocorrelation`: C_h(tau) = <h_i(t) h_i(t + tau)> over units, times and trajectories, of shape (n,).
+    - `exponent`: the largest Lyapunov exponent.
+    - `exponent_error`: its standard error over trajectories and quarters of the run.
+
+    No example: made by `simulate`.
     """
 
     lags: Array
@@ -242,24 +260,28 @@ class Simulation:
     exponent: float
     exponent_error: float
 
+    def __repr__(self) -> str:
+        values = f"exponent={self.exponent:.4g}, exponent_error={self.exponent_error:.2g}"
+        return f"Simulation({values}, {self.lags.size} lags up to {self.lags[-1]:g})"
+
 
 def simulate(
     network: SampledField, duration: float = 100.0, step: float = 0.1, max_lag: float = 10.0, batch: int = 4,
     warm_up: float = _WARM_UP, seed: int = 0,
 ) -> Simulation:  # fmt: skip
-    """C_h(tau) and the largest exponent of a drawn network, gated or not, by the Runge-Kutta method.
+    """Measures C_h(tau) and the largest Lyapunov exponent of a drawn network by the Runge-Kutta method of order four.
 
-    Arguments:
-        network: from `draw`.
-        duration: time measured, in time constants, after `warm_up` of them.
-        step: of the integrator and of the lags.
-        max_lag: largest tau.
-        batch: trajectories from independent starts, each with one tangent vector.
-        warm_up: time thrown away.
-        seed: of the starts.
+    **Arguments:**
 
-    Returns:
-        A `Simulation`.
+    - `network`: a network from `draw`, gated or not.
+    - `duration`: the measured time, in time constants.
+    - `step`: the step of the integrator and of the lags.
+    - `max_lag`: the largest tau.
+    - `batch`: the number of trajectories from independent initial states, each with one tangent vector.
+    - `warm_up`: the time discarded before the measurement, in time constants.
+    - `seed`: the seed of the initial states.
+
+    **Returns:** a `Simulation`.
 
     >>> simulate(draw(RandomStack(1, 0.5), state=20), duration=5.0, max_lag=1.0, warm_up=5.0).lags.size
     11
@@ -283,6 +305,7 @@ def simulate(
 
 
 def _runge_kutta(network: SampledField, h: Array, v: Array, step: float) -> tuple[Array, Array]:
+    """Advances states and tangents by one step of the classical Runge-Kutta method."""
     dh: Array = np.zeros_like(h)
     dv: Array = np.zeros_like(v)
     sum_h, sum_v = np.zeros_like(h), np.zeros_like(v)

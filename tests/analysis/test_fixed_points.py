@@ -18,11 +18,11 @@ from gnode.solve import rollout
 def test_linear_system_has_its_one_point():
     A = np.array([[-1.0, 0.5], [0.0, -2.0]])
     b = np.array([1.0, 3.0])
-    found = fixed_points(systems.linear(A, b), box_starts([-5, -5], [5, 5], 50, key=0), dt=0.1)
+    found = fixed_points(systems.linear(A, b), box_starts([-5, -5], [5, 5], 8, key=0), dt=0.1)
     assert len(found) == 1
     np.testing.assert_allclose(found.points[0], -np.linalg.solve(A, b), atol=1e-12)
     assert found.status.tolist() == ["equilibrium"]
-    assert found.multiplicity.tolist() == [50]
+    assert found.multiplicity.tolist() == [8]
     np.testing.assert_allclose(np.sort(found.stability.flow_eigenvalues[0].real), [-2, -1], atol=1e-12)
     np.testing.assert_allclose(found.stability.radius, 0.9, atol=1e-12)
 
@@ -89,7 +89,7 @@ def test_even_sample_of_a_continuum_is_even():
 
 
 def test_a_limit_cycle_gives_no_false_point():
-    angles = np.linspace(0, 2 * np.pi, 200)
+    angles = np.linspace(0, 2 * np.pi, 8)  # a block of the smallest size, which is the only one to be compiled
     found = fixed_points(systems.limit_cycle, np.stack([np.cos(angles), np.sin(angles)], 1), dt=0.01)
     assert len(found.select(status="slow")) == 0
     np.testing.assert_allclose(found.points, np.zeros((1, 2)), atol=1e-9)
@@ -99,9 +99,9 @@ def test_a_limit_cycle_gives_no_false_point():
 
 def test_a_shut_gate_is_not_an_equilibrium():
     cell = systems.with_gate_bias(cells.gnode(2, 3, widths=(8,), tau=0.01, key=0), -50.0)
-    starts = np.random.default_rng(0).normal(size=(40, 3)) + 3.0
+    starts = np.random.default_rng(0).normal(size=(8, 3)) + 3.0
     found = fixed_points(cell, starts, dt=0.01)
-    assert found.counts == {"closed_gate": 40}
+    assert found.counts == {"closed_gate": 8}
     assert not np.any(found.status == "equilibrium")
     assert np.all(found.speed < 1e-10)
 
@@ -122,7 +122,7 @@ def test_without_a_root_a_shut_gate_is_reported_where_it_is_and_an_open_one_is_n
 
 def test_opening_the_gate_changes_no_equilibrium():
     cell = cells.gnode(2, 4, widths=(16,), tau=0.01, hidden="tanh", key=3)
-    starts = np.random.default_rng(0).normal(size=(50, 4))
+    starts = np.random.default_rng(0).normal(size=(8, 4))
     gated = fixed_points(systems.with_gate_bias(cell, -2.0), starts)
     bare = fixed_points(systems.with_gate_bias(cell, 2.0), starts)
     np.testing.assert_allclose(gated.points, bare.points, atol=1e-8)
@@ -162,7 +162,7 @@ def test_residuals_are_those_of_the_definition():
 def test_the_other_cells_have_fixed_points_too():
     for name in ("gru", "lstm", "lem"):
         cell = cells.CELLS[name](2, 4, key=0)
-        starts = np.random.default_rng(0).normal(size=(30, cell.state_size)) * 0.3
+        starts = np.random.default_rng(0).normal(size=(8, cell.state_size)) * 0.3
         found = fixed_points(Network(cell, outputs=2, key=1), starts, dt=0.1)
         # a small random cell contracts to a single state: follow it there
         xs = jnp.zeros((3000, 2))

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import systems
 
-from gnode import errors
-from gnode.analysis import attractor, fixed_points, flow_field, study, trial_error
+from gnode import errors, files
+from gnode.analysis import attractor, fixed_points, flow_field, steady_spectrum, study, system, trial_error
 from gnode.plots import analysis as draw
-from gnode.report import _page as report
+from gnode.report import _write, sections, write_page
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +47,8 @@ def test_report_is_one_file_with_its_figures_inside(integrator, tmp_path):
         "variance": draw.explained_variance({"integrator": found.components}),
         "components": draw.principal_components(states, found.fixed_points),
     }
-    path = report.write(tmp_path / "report.html", "Inside <it>", "words", report.sections(found, figures))
-    text = path.read_text()
+    write_page(tmp_path / "report.html", "Inside <it>", "words", sections(found, figures))
+    text = (tmp_path / "report.html").read_text()
     assert text.count("data:image/png;base64,") == 5
     assert not re.search(r'(src|href)="(?!data:)', text)
     assert "Inside &lt;it&gt;" in text
@@ -57,7 +57,8 @@ def test_report_is_one_file_with_its_figures_inside(integrator, tmp_path):
 
 def test_json_is_strict(integrator, tmp_path):
     found = integrator[-1]
-    stored = json.loads(report.write_json(tmp_path / "a.json", found.summary()).read_text())
+    files.write_json(tmp_path / "a.json", _write._in_words(found.summary()))
+    stored = json.loads((tmp_path / "a.json").read_text())
     assert stored["slow_set"]["dimension"] == 2
     assert stored["slow_set"]["memory"]["median_lifetime_s"] == "infinite"
     assert stored["fixed_points"]["points"] == len(found.fixed_points)
@@ -71,7 +72,8 @@ def test_where_nothing_is_found_the_report_says_so(tmp_path):
     assert len(found.fixed_points) == 0
     assert found.attractor is None
     figures = {"flow": draw.flow_field(found.field, found.fixed_points)}
-    text = report.write(tmp_path / "r.html", "t", "i", report.sections(found, figures)).read_text()
+    write_page(tmp_path / "r.html", "t", "i", sections(found, figures))
+    text = (tmp_path / "r.html").read_text()
     assert text.count("None found") == 3
     assert "none found" in text
 
@@ -99,4 +101,24 @@ def test_smoke_one_output_attractor_figure():
 
 def test_unknown_figure_is_an_error(integrator):
     with pytest.raises(errors.ArgumentError, match="Did you mean 'flow'"):
-        report.sections(integrator[-1], {"flo": draw.flow_field(integrator[-1].field)})
+        sections(integrator[-1], {"flo": draw.flow_field(integrator[-1].field)})
+
+
+def test_reprs_are_short(integrator):
+    """No repr prints an array: at most ten lines and 500 characters."""
+    net, _, states, found = integrator
+    measured, exponents = found.attractor, found.driven
+    objects = [
+        *(found, found.fixed_points, found.fixed_points.stability, found.fixed_points.settings, found.components),
+        *(found.field, found.field.plane, exponents, system(net, dt=0.01)),
+        *(measured, measured.geometry, measured.shape, measured.memory, measured.gating, *measured.definition),
+        *(steady_spectrum("mgru", 30, sigma_w=0.5, duration=50.0), fixed_points(net, states)[:0]),
+    ]
+    assert measured.gating is not None
+    for thing in objects:
+        text = repr(thing)
+        assert text.startswith(f"{type(thing).__name__}(")
+        assert len(text) <= 500, text
+        assert text.count("\n") < 10, text
+        assert "array" not in text
+    assert str(found.fixed_points) in repr(found.fixed_points)

@@ -1,4 +1,4 @@
-"""gnode bench on a shape that takes a moment: who takes part, and that all of them compute the same gradient."""
+"""`gnode bench` on a small shape: the implementations that are compared, and that their gradients agree."""
 
 import json
 

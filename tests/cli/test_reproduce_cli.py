@@ -27,7 +27,7 @@ def test_list_collect_and_about(tmp_path, gnode_command, monkeypatch):
         ("reproduce", "which artefact?"),
         ("reproduce fig11", "Did you mean 'fig1'?"),
         ("reproduce fig1 --scale full", "scale of fig1 is 'full', but must be one of: smoke, paper"),
-        ("reproduce table1", "table1 needs data that are not there"),
+        ("reproduce table1", "table1 needs data sets that are missing"),
         ("reproduce --collect --out nowhere", "nowhere is not a folder of results"),
         ("reproduce --list --out nowhere", "nowhere is not a folder of results"),
         ("reproduce capacity --prepare", "nothing to prepare"),

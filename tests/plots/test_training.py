@@ -1,4 +1,4 @@
-"""Pictures of a trial."""
+"""Figures of a trial."""
 
 import numpy as np
 import pytest

@@ -6,7 +6,7 @@ from gnode.errors import ArgumentError
 from gnode.reproduce import registry
 from gnode.reproduce.artefact import SCALES
 from gnode.reproduce.artefacts import table1, table_characters, table_fixed_points
-from gnode.reproduce.result_files import plan_of
+from gnode.reproduce.result_files import plan_settings
 from gnode.reproduce.scale_differences import smaller_than_paper
 from gnode.sweeps import Grid
 
@@ -14,19 +14,19 @@ ARTEFACTS = registry.all_artefacts()
 
 
 def test_there_are_15_figures_6_tables_and_3_claims():
-    assert [sum(of.kind == kind for of in ARTEFACTS) for kind in ("figure", "table", "claim")] == [15, 6, 3]
-    assert len({of.name for of in ARTEFACTS}) == 24
-    assert tuple(of.name for of in ARTEFACTS) == registry.NAMES
+    assert [sum(artefact.kind == kind for artefact in ARTEFACTS) for kind in ("figure", "table", "claim")] == [15, 6, 3]
+    assert len({artefact.name for artefact in ARTEFACTS}) == 24
+    assert tuple(artefact.name for artefact in ARTEFACTS) == registry.NAMES
 
 
-@pytest.mark.parametrize("of", ARTEFACTS, ids=lambda of: of.name)
-def test_each_says_what_it_shows_its_command_its_cost_and_what_was_published(of):
-    assert "Shows:" in of.about
-    assert f"Command: gnode reproduce {of.name} --scale paper" in of.about
-    assert "Cost" in of.about
-    assert "Published" in of.about
-    assert {"smoke", "paper"} <= set(of.scales) <= set(SCALES)
-    assert all(of.scales.values())
+@pytest.mark.parametrize("artefact", ARTEFACTS, ids=lambda artefact: artefact.name)
+def test_each_says_what_it_shows_its_command_its_cost_and_what_was_published(artefact):
+    assert "Shows:" in artefact.about
+    assert f"Command: gnode reproduce run {artefact.name} --scale paper" in artefact.about
+    assert "Cost" in artefact.about
+    assert "Published" in artefact.about
+    assert {"smoke", "paper"} <= set(artefact.scales) <= set(SCALES)
+    assert all(artefact.scales.values())
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,16 @@ def test_the_published_numbers_in_words_and_in_code_agree(module, published):
 @pytest.mark.parametrize("scale", SCALES)
 def test_plans_are_grids_and_a_name_means_one_sweep(scale):
     """Artefacts share a sweep by its name, so two of them must not mean different ones by it."""
-    seen = {}
-    for of in ARTEFACTS:
-        for plan in of.plans(scale) if scale in of.scales else []:
-            members = Grid.over(
-                plan.task, plan.search, plan.search_with, **plan.settings
-            ).members  # a wrong setting is an error here
+    seen, grids = {}, {}
+    for artefact in ARTEFACTS:
+        for plan in artefact.plans(scale) if scale in artefact.scales else []:
+            written = repr((plan.task, plan.search, plan.search_with, plan.settings))
+            if written not in grids:  # the same words make the same members
+                grid = Grid.over(
+                    plan.task, plan.search, plan.search_with, **plan.settings
+                )  # a wrong setting is an error
+                grids[written] = grid.members
+            members = grids[written]
             assert members
             if scale == "smoke":
                 assert len(members) <= 60
@@ -60,7 +64,7 @@ def test_plans_are_grids_and_a_name_means_one_sweep(scale):
 
 
 def test_the_paper_scale_is_the_papers():
-    plans = {plan.name: plan for of in ARTEFACTS for plan in of.plans("paper")}
+    plans = {plan.name: plan for artefact in ARTEFACTS for plan in artefact.plans("paper")}
     flip_flop = Grid.over(plans["variable-n6"].task, **plans["variable-n6"].settings).members
     assert len(flip_flop) == 5 * 27 * 3
     assert {own["epochs"] for own in flip_flop} == {600}
@@ -81,8 +85,8 @@ def test_the_paper_scale_is_the_papers():
     assert plans["characters-30"].search == ()
     assert plans["variable-n6"].search == ()
     walker, speech = (
-        Grid.over(of.task, of.search, of.search_with, **of.settings)
-        for of in (plans["walker2d-n32"], plans["speech-n32"])
+        Grid.over(plan.task, plan.search, plan.search_with, **plan.settings)
+        for plan in (plans["walker2d-n32"], plans["speech-n32"])
     )
     assert {own["epochs"] for own in walker.counted} == {700}
     assert {own["epochs"] for own in walker.tries} == {140}  # to choose among the nine settings
@@ -93,7 +97,7 @@ def test_the_paper_scale_is_the_papers():
 
 def test_what_the_real_data_tables_do_not_search():
     """N, H and the initialisation are fixed in each sweep; letters have three seeds for every setting."""
-    plans = {plan.name: plan for of in ARTEFACTS for plan in of.plans("paper")}
+    plans = {plan.name: plan for artefact in ARTEFACTS for plan in artefact.plans("paper")}
     for name, state, widths in (
         ("characters-50", 32, (316, 316)),
         ("walker2d-n100", 100, (316, 316)),
@@ -115,8 +119,8 @@ def test_in_what_a_smaller_scale_is_smaller():
     """The settings, with the paper's scale in brackets; sweeps that have other names there are found by their place."""
 
     def less(name, scale="reduced"):
-        of = registry.find_artefact(name)
-        return smaller_than_paper(of, scale, {plan.name: plan_of(plan) for plan in of.plans(scale)})
+        artefact = registry.find_artefact(name)
+        return smaller_than_paper(artefact, scale, {plan.name: plan_settings(plan) for plan in artefact.plans(scale)})
 
     assert less("table-tau") == "decay 0.01 (0.001, 0.01, 0.1); seeds 3 (5); epochs 40 (300)"
     assert less("table-characters").endswith("; decay 0.01 (0.001, 0.01, 0.1); epochs 60 (1300)")

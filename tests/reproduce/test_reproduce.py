@@ -1,4 +1,4 @@
-"""Making artefacts: files, determinism, reuse, refusals, and the page. Smoke scale of the cheapest."""
+"""Makes the cheapest artefacts at smoke scale: their results, determinism, reuse of sweeps, refusals, and the page."""
 
 import json
 from pathlib import Path
@@ -6,13 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gnode import Sweep, tasks
 from gnode.errors import ArgumentError, StoreError
 from gnode.expressivity import Expressivity, Point
 from gnode.reproduce import archive, noise, page, result_files, selection
 from gnode.reproduce.artefact import SCALES, SweepPlan
 from gnode.reproduce.registry import NAMES, find_artefact
 from gnode.reproduce.request import Request
-from gnode.reproduce.runner import missing_data, need_data, prepare_artefact, run_artefact
+from gnode.reproduce.runner import missing_data, prepare_artefact, require_data, run_artefact
 from gnode.sweeps import Part, resume_sweep, sweep_or_resume
 from gnode.train import program
 
@@ -25,30 +26,96 @@ def folder(tmp_path_factory):
     return out
 
 
-def test_files(folder):
-    for name in ("capacity.json", "capacity.md", "capacity-a.png", "capacity-a.pdf", "annulus-generalisation.json"):
-        assert (folder / name).stat().st_size > 0
-    content = json.loads((folder / "annulus-generalisation.json").read_text())
+def read(folder, name):
+    return json.loads((folder / f"{name}.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("name", "panels"), [("annulus-generalisation", ""), ("capacity", "a"), ("critical-depth", "a")]
+)
+def test_the_files_of_a_result(folder, name, panels):
+    """Every number and claim is finite, decided, and in the tables; every panel is a picture."""
+    content, tables = read(folder, name), (folder / f"{name}.md").read_text()
+    artefact = find_artefact(name)
+    assert [content[key] for key in ("name", "kind", "title", "place")] == [
+        name,
+        artefact.kind,
+        artefact.title,
+        artefact.place,
+    ]
     assert content["scale"] == "smoke"
-    assert content["command"] == "gnode reproduce annulus-generalisation --scale smoke"
+    assert content["command"] == f"gnode reproduce run {name} --scale smoke"
+    assert content["sweeps_left_out"] == []
+    assert tables.startswith(f"# {artefact.title}\n")
+    for number in content["numbers"]:
+        assert np.isfinite(number["ours"])
+        assert f"| {number['name']} | {number['ours']:.3g}" in tables.replace(r"\|", "|")
+    for one in content["checks"]:
+        assert isinstance(one["holds"], bool)
+        assert one["measured"]
+        assert f"| {one['claim']} | {result_files.NOT_JUDGED} |" in tables
+    assert content["figures"] == [f"{name}-{panel}.png" for panel in panels]
+    for panel in panels:
+        assert (folder / f"{name}-{panel}.png").read_bytes().startswith(b"\x89PNG")
+        assert (folder / f"{name}-{panel}.pdf").read_bytes().startswith(b"%PDF")
+    timing = {"date", "seconds", "training_seconds", "trained_on"}
+    assert set(content["run"]) == timing | {"devices", "commit", "versions"}
+    assert (content["run"]["training_seconds"] > 0) == bool(content["sweeps"])
+
+
+def test_the_annulus_result_is_the_error_of_the_networks_in_its_sweep(folder):
+    content = read(folder, "annulus-generalisation")
     assert set(content["sweeps"]) == {"two-bit-annulus"}
     assert [number["published"] for number in content["numbers"]] == ["0.028", "0.005", None, "0.490"]
     assert all(number["seeds"] == 2 for number in content["numbers"])
-    assert content["checks"][0]["holds"] in (True, False)
-    timing = {"date", "seconds", "training_seconds", "trained_on"}
-    assert set(content["run"]) == timing | {"devices", "commit", "versions"}
-    assert content["run"]["training_seconds"] > 0
-    assert "| the paper's claim |" in (folder / "capacity.md").read_text()
+    sweep = Sweep(folder / "sweeps" / "two-bit-annulus-smoke")
+    errors = []
+    for member in (0, 1):  # one setting, two seeds
+        run = sweep.load(member)
+        trials = tasks.new_trials(run.task, 200, span=(1.0, 2.0))
+        outputs = run.net.run(trials.inputs, dt=trials.dt).outputs
+        errors.append(float(np.mean((np.asarray(outputs) - trials.targets) ** 2)))
+    trained = content["numbers"][2]
+    assert trained["name"] == "MSE, pulses of norm 1 to 2"
+    assert trained["ours"] == pytest.approx(np.mean(errors), rel=1e-4)
+    assert trained["std"] == pytest.approx(np.std(errors), rel=1e-2)
+    inner, near, _, far = (number["ours"] for number in content["numbers"])
+    (one,) = content["checks"]
+    assert one["holds"] is (near < inner < far)
+    assert list(one["measured"].values()) == [number["ours"] for number in content["numbers"]]
+
+
+def test_the_capacity_result_is_covers_count_within_its_error(folder):
+    content = read(folder, "capacity")
+    *measured, limit = content["numbers"]
+    assert (limit["ours"], limit["published"]) == (2.0, "2")
+    assert content["checks"][0]["holds"] is True
+    errors = content["details"]["standard errors"]
+    assert len(measured) == len(errors) == 2
+    for number, size, error in zip(measured, (10, 20), errors):
+        assert abs(number["ours"] - 2 * (size - 1) / size) < 4 * error
+        assert 0 < error < 0.2
+
+
+def test_the_critical_curves_start_at_1_and_rise(folder):
+    content = read(folder, "critical-depth")
+    assert [number["ours"] for number in content["numbers"]] == pytest.approx([1.0] * 5, abs=1e-6)
+    assert [one["holds"] for one in content["checks"]] == [True, True, True]
+    details = content["details"]
+    assert details["depths"] == [2, 3, 4, 5, 6]
+    curves = np.array(details["sigma_w"])
+    assert curves.shape == (5, len(details["sigma_b"])) == (5, 6)
+    assert np.all(np.diff(curves, axis=1) > 0)
 
 
 @pytest.mark.parametrize("name", ["annulus-generalisation", "capacity"])
 def test_twice_the_same_json_but_for_the_section_run(folder, tmp_path, name):
-    """Trained anew in another folder: every number is the same to the last bit."""
+    """The networks are trained again in another folder: every number is the same to the last bit."""
     again = json.loads(run_artefact(Request(name), tmp_path).read_text())
     first = json.loads((folder / f"{name}.json").read_text())
-    assert result_files.compared(again) == result_files.compared(first)
+    assert result_files.without_run_section(again) == result_files.without_run_section(first)
     assert "run" in again
-    assert "run" not in result_files.compared(again)
+    assert "run" not in result_files.without_run_section(again)
 
 
 def test_a_sweep_is_trained_once_and_shared(folder):
@@ -62,18 +129,18 @@ def test_a_sweep_is_trained_once_and_shared(folder):
 
 
 def test_prepared_sweeps_are_trained_by_parts_and_found(folder, tmp_path):
-    asked = Request("annulus-generalisation", "smoke")
-    (prepared,) = prepare_artefact(asked, tmp_path)
+    request = Request("annulus-generalisation", "smoke")
+    (prepared,) = prepare_artefact(request, tmp_path)
     assert (prepared.done(), prepared.number()) == ([], 2)
     for part in ("1/2", "2/2"):
         resume_sweep(prepared.folder, part=Part.read(part))
     traces = program.traces()
     content = json.loads(run_artefact(Request("annulus-generalisation"), tmp_path).read_text())
     assert program.traces() == traces
-    assert result_files.compared(content) == result_files.compared(
+    assert result_files.without_run_section(content) == result_files.without_run_section(
         json.loads((folder / "annulus-generalisation.json").read_text())
     )
-    (again,) = prepare_artefact(asked, tmp_path)  # loses nothing
+    (again,) = prepare_artefact(request, tmp_path)  # loses nothing
     assert again.done() == [0, 1]
     with pytest.raises(ArgumentError, match="trains no networks, so there is nothing to prepare"):
         prepare_artefact(Request("capacity", "smoke"), tmp_path)
@@ -121,10 +188,10 @@ def test_what_a_larger_scale_leaves_out_may_be_there_at_a_smaller_one(folder, tm
     content = json.loads((folder / "capacity.json").read_text()) | {"name": "table1", "scale": "paper"}
     first = content | {"sweeps": {"walker2d-n32": {}}, "sweeps_left_out": walker.left_out, "checks": [claim("A", True)]}
     (tmp_path / "table1.json").write_text(json.dumps(first))
-    assert archive.place(tmp_path, Request("table1", "reduced", (speech,))) == tmp_path / "table1-reduced.json"
+    assert archive.result_path(tmp_path, Request("table1", "reduced", (speech,))) == tmp_path / "table1-reduced.json"
     for both in ((), ("walker2d-n32", speech)):
         with pytest.raises(StoreError, match="holds a result at paper scale"):
-            archive.place(tmp_path, Request("table1", "reduced", both))
+            archive.result_path(tmp_path, Request("table1", "reduced", both))
     rest = content | {"scale": "reduced", "sweeps": {speech: {"task": "speech"}}, "sweeps_left_out": ["walker2d-n32"]}
     rest |= {"checks": [claim("A", None), claim("B", False)], "command": "gnode reproduce table1 --only speech-n100"}
     (tmp_path / "table1-reduced.json").write_text(json.dumps(rest))
@@ -134,7 +201,7 @@ def test_what_a_larger_scale_leaves_out_may_be_there_at_a_smaller_one(folder, tm
     assert "### table1: speech-n100\n\n*Run at reduced scale, not at the paper's." in made
     assert "*In part: without the sweeps walker2d-n32-lem-euler, " in made.partition("### table1")[2]
     assert made.count("| A |") == 1  # undecided in the second, which does not say so again
-    (state,) = (state for of, state in page.states(tmp_path) if of.name == "table1")
+    (state,) = (state for artefact, state in page.states(tmp_path) if artefact.name == "table1")
     assert state.count("scale, in part, ") == 2
     (tmp_path / "table1.json").write_text(json.dumps(first | {"sweeps_left_out": ["walker2d-n100"]}))
     assert "### table1" not in page.results_page(tmp_path)  # what it had is there at paper scale now
@@ -146,9 +213,9 @@ def test_a_complete_result_is_put_aside_for_a_larger_one_in_part(folder, tmp_pat
     path = tmp_path / "table1.json"
     path.write_text(json.dumps(content))
     (tmp_path / "table1-a.png").write_bytes(b"picture")
-    archive.make_room(path, Request("table1", "paper"))  # all of it: nothing of the old one is missed
+    archive.set_aside_smaller(path, Request("table1", "paper"))  # all of it: nothing of the old one is missed
     assert not (tmp_path / "table1-reduced.json").exists()
-    archive.make_room(path, Request("table1", "paper", ("walker2d-n32",)))
+    archive.set_aside_smaller(path, Request("table1", "paper", ("walker2d-n32",)))
     aside = json.loads((tmp_path / "table1-reduced.json").read_text())
     assert aside == content | {"figures": ["table1-reduced-a.png"]}
     assert (tmp_path / "table1-reduced-a.png").read_bytes() == b"picture"
@@ -161,7 +228,7 @@ def test_the_smallest_scales_are_left_out_where_larger_ones_have_their_sweeps(fo
         (tmp_path / f"table1{ending}.json").write_text(
             json.dumps(content | {"scale": scale, "sweeps": {name: {} for name in sweeps}})
         )
-    assert [one["scale"] for one in archive.read_all(tmp_path)["table1"]] == ["paper", "reduced"]
+    assert [one["scale"] for one in archive.read_results(tmp_path)["table1"]] == ["paper", "reduced"]
 
 
 def test_the_committed_page_is_what_its_files_make():
@@ -180,12 +247,12 @@ def test_a_file_that_is_no_result_is_a_sentence(tmp_path):
         with pytest.raises(StoreError, match="is not a result of gnode reproduce"):
             run_artefact(Request("capacity"), tmp_path)
         with pytest.raises(StoreError, match="is not a result of gnode reproduce"):
-            archive.read_all(tmp_path)
+            archive.read_results(tmp_path)
 
 
 def test_a_sweep_folder_with_other_settings_is_refused(tmp_path):
     other = {"trials": 8, "bins": 6, "epochs": 1, "widths": (4,), "state": 2}
-    sweep_or_resume("flipflop-annulus", tmp_path / "sweeps" / "two-bit-annulus-smoke", **other)
+    sweep_or_resume("flipflop-annulus", tmp_path / "sweeps" / "two-bit-annulus-smoke", prepare=True, **other)
     with pytest.raises(StoreError, match="other settings"):
         run_artefact(Request("annulus-generalisation"), tmp_path)
 
@@ -210,16 +277,16 @@ def test_bad_input(name, options, sentence, tmp_path):
 def test_missing_data_are_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("GNODE_DATA", str(tmp_path / "nothing"))
     assert missing_data(find_artefact("table1")) == ["walker2d", "speech-v1"]
-    with pytest.raises(ArgumentError, match=r"table1 needs data that are not there \(walker2d, speech-v1\)"):
-        need_data(find_artefact("table1"))
+    with pytest.raises(ArgumentError, match=r"table1 needs data sets that are missing \(walker2d, speech-v1\)"):
+        require_data(find_artefact("table1"))
     assert not missing_data(find_artefact("fig1"))
-    states = {of.name: state for of, state in page.states(tmp_path)}
+    states = {artefact.name: state for artefact, state in page.states(tmp_path)}
     assert states["table1"] == "never run (needs data: walker2d, speech-v1)"
     assert states["fig1"] == "never run"
 
 
 def test_states_and_page(folder):
-    states = {of.name: state for of, state in page.states(folder)}
+    states = {artefact.name: state for artefact, state in page.states(folder)}
     assert set(states) == set(NAMES)
     assert states["capacity"].startswith("smoke scale, 20")
     made = page.results_page(folder)
@@ -236,9 +303,9 @@ def test_choice_by_seed(tmp_path):
     sweep = sweep_or_resume("flipflop-square", tmp_path / "grid", **grid)
     losses = {(own["seed"], own["lr"]): sweep.result(i)["best_loss"] for i, own in enumerate(sweep.members)}
     lowest = [min(losses[seed, rate] for rate in (1e-3, 1e-2)) for seed in (0, 1)]
-    assert selection.minima(sweep).tolist() == lowest
-    assert sweep.result(selection.best_of_all(sweep))["best_loss"] == min(losses.values())
-    number = selection.over_seeds("x", lowest, "0.1")
+    assert selection.lowest_losses(sweep).tolist() == lowest
+    assert sweep.result(selection.best_member(sweep))["best_loss"] == min(losses.values())
+    number = selection.mean_over_seeds("x", lowest, "0.1")
     assert number.ours == pytest.approx(np.mean(lowest))
     assert number.std == pytest.approx(np.std(lowest))
     best = selection.best_setting([sweep])
@@ -255,7 +322,7 @@ def expressivity(errors):
     return Expressivity(tuple(points), 2, 10)
 
 
-def test_checks_on_the_measure_say_yes_and_no():
+def test_claims_on_the_measure_hold_or_not():
     rising = expressivity({("gru", 10, 0, tau): tau / 100 for tau in (1.0, 10.0, 30.0)})
     falling = expressivity({("gru", 10, 0, tau): 1 / tau for tau in (1.0, 10.0, 30.0)})
     assert noise.grows_with_tau("", rising, ["gru"], state=10).holds is True

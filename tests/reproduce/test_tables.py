@@ -54,21 +54,21 @@ def test_table1_takes_the_test_score_of_the_setting_with_the_lowest_validation_l
     assert found.ours == pytest.approx(0.5)
     assert found.std == pytest.approx(0.01)
     assert found.published == "0.552 ± 0.019"
-    assert made.checks[0].holds is True
-    assert table1.analyse(Trained("paper", {"walker2d-n32": walker(0.9)})).checks[0].holds is False
+    assert made.claims[0].holds is True
+    assert table1.analyse(Trained("paper", {"walker2d-n32": walker(0.9)})).claims[0].holds is False
 
 
 def test_half_a_table_leaves_the_other_claims_open():
     made = table1.analyse(Trained("paper", {"walker2d-n32": walker(0.5)}))
-    assert [check.holds for check in made.checks[1:]] == [None] * (len(made.checks) - 1)
+    assert [claim.holds for claim in made.claims[1:]] == [None] * (len(made.claims) - 1)
     few = {
         "walker2d-n32-critical": HandMade("c", runs({"gnode": 0.4}, "loss", init="critical")),
         "walker2d-n32-lem-euler": HandMade("e", runs({"lem": 1.1}, "loss")),
         "speech-n32-lem-euler": HandMade("s", runs({"lem": 0.7}, "accuracy")),
     }
-    assert {check.holds for check in table1.analyse(Trained("paper", few)).checks} == {None}
+    assert {claim.holds for claim in table1.analyse(Trained("paper", few)).claims} == {None}
     only_30 = {f"characters-30{way}": HandMade(way, runs({"gnode": 0.9}, "accuracy")) for way in ("", "-critical")}
-    assert table_critical.analyse(Trained("paper", only_30)).checks[0].holds is None
+    assert table_critical.analyse(Trained("paper", only_30)).claims[0].holds is None
 
 
 def test_the_critical_sweep_counts_where_its_validation_loss_is_lower():
@@ -81,8 +81,8 @@ def test_the_critical_sweep_counts_where_its_validation_loss_is_lower():
     assert sum("not chosen" in name for name in ours) == 1
     table = table_critical.analyse(Trained("paper", sweeps))
     assert [n.ours for n in table.numbers] == pytest.approx([0.5, 0.4])
-    assert table.checks[1].holds is False  # critical is better here, where the paper has it worse
-    assert table.checks[0].holds is None
+    assert table.claims[1].holds is False  # critical is better here, where the paper has it worse
+    assert table.claims[0].holds is None
 
 
 def test_lem_by_forward_euler_is_a_row_of_its_own():
@@ -103,7 +103,7 @@ def test_letters_keep_the_setting_that_is_best_on_30_percent():
     assert ours["GRU, 50% dropped: test accuracy"] == pytest.approx(
         0.7
     )  # though another setting validates better there
-    assert [check.holds for check in made.checks] == [True, False, None]
+    assert [claim.holds for claim in made.claims] == [True, False, None]
 
 
 def test_critical_letters_keep_that_setting_too():
@@ -126,7 +126,7 @@ def test_speech_tables():
     for bins, scores in ((10, {"node": 0.2, "gnode": 0.8}), (100, {"node": 0.7, "gnode": 0.6})):
         by_tau += runs(scores, "accuracy", tau=STEP * bins)
     made = table_tau.analyse(Trained("paper", {"speech-n100": plain, "speech-tau": HandMade("t", by_tau)}))
-    assert [check.holds for check in made.checks] == [True, True, False]
+    assert [claim.holds for claim in made.claims] == [True, True, False]
     assert [number.published for number in made.numbers][:2] == ["0.140 ± 0.012", "0.823 ± 0.006"]
     ours = {number.name: number.ours for number in made.numbers}
     assert len(ours) == 6
@@ -134,14 +134,14 @@ def test_speech_tables():
     assert ours["gnODE, tau = 0.621 s: test accuracy"] == pytest.approx(0.6)
     critical = HandMade("c", runs({"node": 0.14, "gnode": 0.7}, "accuracy"))
     made = table_critical_speech.analyse(Trained("paper", {"speech-n100": plain, "speech-n100-critical": critical}))
-    assert [check.holds for check in made.checks] == [True, False]
+    assert [claim.holds for claim in made.claims] == [True, False]
 
 
 def test_only_some_sweeps():
-    asked = Request("table1", "paper", ("walker2d-n32",), seeds=2)
-    assert [(plan.name, plan.settings["seed"]) for plan in asked.plans] == [("walker2d-n32", [0, 1])]
-    assert "speech-n316" in asked.left_out
-    assert asked.command == "gnode reproduce table1 --scale paper --only walker2d-n32 --seeds 2"
+    request = Request("table1", "paper", ("walker2d-n32",), seeds=2)
+    assert [(plan.name, plan.settings["seed"]) for plan in request.plans] == [("walker2d-n32", [0, 1])]
+    assert "speech-n316" in request.left_out
+    assert request.command == "gnode reproduce run table1 --scale paper --only walker2d-n32 --seeds 2"
     by_kernel = Request("table1", "paper", ("walker2d-n32",), kernel="streamed")
     assert [plan.settings["kernel"] for plan in by_kernel.plans] == ["streamed"]
     assert by_kernel.command.endswith(" --kernel streamed")
@@ -166,14 +166,14 @@ def test_half_of_pca_l2_leaves_the_other_claims_open(monkeypatch):
     monkeypatch.setattr(pca_l2, "components", lambda sweep: parts)
     monkeypatch.setattr(pca_l2, "pictured", lambda found: None)
     made = pca_l2.analyse(Trained("paper", {"variable-n100": walker(0.5)}))
-    assert made.checks[0].holds is True
-    assert made.checks[0].measured == {
+    assert made.claims[0].holds is True
+    assert made.claims[0].measured == {
         "RNN": 22,
         "mGRU": 18,
         "GRU": 13,
         "gnODE": 18,
     }  # the nODE has not solved the task
-    assert [check.holds for check in made.checks[1:]] == [None] * 4
+    assert [claim.holds for claim in made.claims[1:]] == [None] * 4
     assert set(made.figures) == {"a"}
     assert [number.ours for number in made.numbers] == [22, 18, 13, 4, 18]
     assert pca_l2.verdicts_l2(*parts)[1][0] is False  # some come below 0.01

@@ -1,11 +1,18 @@
-"""The fused kernel, run by Pallas' interpreter: against autodiff through a plain loop, over shapes, tiles and options."""
+"""The fused kernel in Pallas' interpreter against automatic differentiation of a plain loop."""
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from gated_cases import assert_close, gradients, kernels_for_a_gpu, plain_loop, random_case
+from gated_cases import (
+    assert_close,
+    gradients,
+    kernels_for_a_gpu,
+    plain_loop,
+    random_case,
+    states_and_gradients,
+)
 
 import gnode
 from gnode import cells, errors, tasks
@@ -17,7 +24,7 @@ FUSED = Solver("euler", kernel="fused")
 
 @pytest.fixture(autouse=True)
 def interpreted(monkeypatch):
-    """There is no GPU here."""
+    """Runs the kernels in the interpreter: these tests need no GPU."""
     monkeypatch.setattr(choice, "INTERPRET", True)
 
 
@@ -39,8 +46,10 @@ def a_case(trials=5, bins=4, state=6, seed=0, **options):
 @pytest.mark.parametrize("seed", [*range(1), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 24))])
 def test_values_and_gradients_over_random_shapes(seed):
     case = random_case(seed, jnp.float32)
-    np.testing.assert_allclose(by_kernel(*case), plain_loop(*case), rtol=2e-5, atol=2e-6)
-    assert_close(gradients(by_kernel, case), gradients(plain_loop, case), 1e-5)
+    states, reference = states_and_gradients(plain_loop, case)
+    found, gradient = states_and_gradients(by_kernel, case)
+    np.testing.assert_allclose(found, states, rtol=2e-5, atol=2e-6)
+    assert_close(gradient, reference, 1e-5)
 
 
 @pytest.mark.slow
@@ -49,7 +58,7 @@ def test_results_do_not_depend_on_the_tiling(monkeypatch):
     found = []
     for tile in (16, 64):
         monkeypatch.setattr(fused_kernels, "TILE", tile)
-        found.append((by_kernel(*case), gradients(by_kernel, case)))
+        found.append(states_and_gradients(by_kernel, case))
     for states, gradient in found[1:]:
         np.testing.assert_allclose(states, found[0][0], rtol=1e-6, atol=1e-7)
         assert_close(gradient, found[0][1], 1e-6)
@@ -87,8 +96,8 @@ def test_a_group_of_networks_is_one_call():
     def gradient(values):
         return jax.grad(lambda values: jnp.sum(by_kernel(eqx.combine(values, cell), xs, h0, dt) ** 2))(values)
 
-    together = jax.vmap(gradient)(values)
-    alone = [gradient(eqx.filter(case[0], eqx.is_inexact_array)) for case in cases]
+    together, of_one = jax.jit(jax.vmap(gradient))(values), jax.jit(gradient)
+    alone = [of_one(eqx.filter(case[0], eqx.is_inexact_array)) for case in cases]
     assert_close(together, jax.tree.map(lambda *all: jnp.stack(all), *alone), 1e-6)
 
 
@@ -102,16 +111,16 @@ def test_checkpointed_memory_gives_the_same_gradient():
 @pytest.mark.parametrize("products", PRODUCTS)
 @pytest.mark.parametrize("state", [6, 100])
 def test_the_kernel_is_translated_for_a_gpu(products, state):
-    """Forwards and backwards."""
+    """One kernel forwards and one backwards."""
     case = a_case(state=state, widths=(100, 100, 100))
     assert kernels_for_a_gpu(fused.fused_euler, *case, products) == 2
 
 
 WRONG = {
     "wide layer": (cells.gnode(3, 6, widths=(200,), key=0), "at most 128 units, not 200"),
-    "large state": (cells.gnode(3, 125, widths=(20,), key=0), "state and inputs and one more, not 129"),
+    "large state": (cells.gnode(3, 125, widths=(20,), key=0), "at most 127 units and inputs together, not 128"),
     "gru": (cells.gru(3, 6, key=0), "gated family only"),
-    "activation": (cells.gnode(3, 6, widths=(20,), hidden="gelu", key=0), "whose value tells their slope"),
+    "activation": (cells.gnode(3, 6, widths=(20,), hidden="gelu", key=0), "whose value determines their slope"),
 }
 
 
@@ -129,7 +138,7 @@ def test_doubles_are_refused():
 
 
 def test_without_a_gradient_no_layer_is_written():
-    """Validation runs all trials at once; the layers' values would be many times the states'."""
+    """Validation runs all trials at once; the values of all layers would need many times the memory of the states."""
     cell, xs, h0, dt = a_case()
     values, structure = eqx.partition(cell, eqx.is_inexact_array)
     states, kept = fused._run_forward(structure, "tf32", True, values, h0, jnp.swapaxes(xs, 0, 1), dt.T, store=False)
@@ -137,12 +146,12 @@ def test_without_a_gradient_no_layer_is_written():
     np.testing.assert_allclose(states, jnp.swapaxes(plain_loop(cell, xs, h0, dt), 0, 1), rtol=2e-5, atol=2e-6)
 
 
-def test_a_gpu_that_can_not_run_it_takes_the_loop(monkeypatch):
-    """Here there is none at all, so that trying it fails: a warning, and the loop."""
+def test_a_gpu_that_cannot_run_it_uses_the_loop(monkeypatch):
+    """Without a GPU the attempt fails, which gives a warning and the loop."""
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     monkeypatch.setattr(fused, "OLDEST", 0.0)
     fused._runs_here.cache_clear()
-    with pytest.warns(UserWarning, match="takes the compiled loop"):
+    with pytest.warns(UserWarning, match="uses the compiled loop"):
         assert not fused.is_chosen_here()
     fused._runs_here.cache_clear()
 
@@ -178,13 +187,14 @@ def test_training_by_the_kernel_is_training_by_the_loop():
 def test_a_network_that_trains_by_the_kernel_still_has_all_derivatives():
     net = gnode.build("gnode", 3, 2, state=4, widths=(16,), tau=1.0, solver={"kernel": "fused"}, key=0)
     xs, dt = jnp.ones((1, 5, 3)), jnp.ones((1, 5))
-    hessian = jax.jacfwd(jax.grad(lambda h: jnp.sum(net.batch(xs, dt, h[None]).outputs ** 2)))(jnp.zeros(4))
+    loss = jax.grad(lambda h: jnp.sum(net.batch(xs, dt, h[None]).outputs ** 2))
+    hessian = jax.jit(jax.jacfwd(loss))(jnp.zeros(4))
     assert hessian.shape == (4, 4)
     np.testing.assert_allclose(hessian, hessian.T, atol=1e-5)
 
 
 def test_the_kernel_can_be_tried_out_in_the_middle_of_a_trace():
-    """It is chosen while training is being traced: nothing of that trace may reach the trial."""
+    """The kernel is chosen while training is being traced; the attempt must not become part of that trace."""
 
     def traced(x):
         fused.try_out(interpret=True)

@@ -1,4 +1,4 @@
-"""A long sequence fits: the backward pass keeps little beyond the states that it returns."""
+"""Long sequences fit into memory: the backward pass keeps little besides the states."""
 
 import equinox as eqx
 import jax
@@ -12,7 +12,7 @@ TRIALS, STATE = 16, 32
 
 
 def bytes_needed(model: str, bins: int) -> int:
-    """Of a gradient with checkpoints, as the compiler plans it."""
+    """The memory of a gradient with checkpointing, according to the compiler."""
     cell = build(model, 3, 3, state=STATE, tau=0.01, key=0).cell
     values, structure = eqx.partition(cell, eqx.is_inexact_array)
 
@@ -32,7 +32,7 @@ def test_twenty_thousand_bins_in_less_than_two_gibibytes(model):
 
 
 def test_memory_beyond_states_and_inputs_grows_slower_than_time():
-    """Sixteen times the bins: less than eight times the memory once states, their cotangents and inputs are taken off."""
+    """Sixteen times the bins need less than eight times the memory, not counting states, their cotangents and inputs."""
 
     def detail(bins):
         per_bin = TRIALS * (2 * STATE + 3 + 1) * 4  # states and their cotangents, inputs, lengths of bins

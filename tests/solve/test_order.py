@@ -1,4 +1,4 @@
-"""The order of every fixed-step method is measured: log error against log step."""
+"""The measured order of every fixed-step method: log error against log step."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -65,7 +65,7 @@ def test_adaptive_methods_reach_their_tolerance(method, x64):
 
 
 def test_a_stiff_field_is_followed_by_the_stiff_method(x64):
-    """tau of one unit is a thousandth of a bin: explicit Euler explodes, the implicit method does not."""
+    """tau of one unit is a thousandth of a bin: explicit Euler diverges, the implicit method does not."""
     cell = cells.node(1, 2, widths=(), final="tanh", tau=(1.0, 1e-3), key=0)
     xs = np.ones((20, 1))
     good = rollout(cell, xs, jnp.array([1.0, -1.0]), dt=1.0, method="kvaerno5", rtol=1e-6)

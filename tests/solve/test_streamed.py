@@ -1,11 +1,11 @@
-"""The streamed kernel, run by Pallas' interpreter: against autodiff through a plain loop, for every kind of cell."""
+"""The streamed kernel in Pallas' interpreter against the compiled loop, for every kind of cell."""
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from gated_cases import assert_close, gradients, kernels_for_a_gpu, random_case
+from gated_cases import assert_close, gradients, kernels_for_a_gpu, random_case, states_and_gradients
 
 import gnode
 from gnode import cells, errors, tasks
@@ -29,7 +29,7 @@ CASES = QUICK + [pytest.param(*case, marks=pytest.mark.slow) for case in SLOW]
 
 @pytest.fixture(autouse=True)
 def interpreted(monkeypatch):
-    """There is no GPU here."""
+    """Runs the kernels in the interpreter: these tests need no GPU."""
     monkeypatch.setattr(choice, "INTERPRET", True)
 
 
@@ -54,25 +54,29 @@ def in_small_exact_blocks(monkeypatch):
 
 @pytest.mark.parametrize(("name", "method"), CASES)
 def test_values_and_gradients_are_the_loops(name, method, in_small_exact_blocks):
-    case = a_case(CELLS[name])
-    np.testing.assert_allclose(by("streamed", method)(*case), by("loop", method)(*case), rtol=2e-5, atol=2e-6)
-    assert_close(gradients(by("streamed", method), case), gradients(by("loop", method), case), 1e-5)
+    compare_with_the_loop(a_case(CELLS[name]), method)
+
+
+def compare_with_the_loop(case, method):
+    states, reference = states_and_gradients(by("loop", method), case)
+    found, gradient = states_and_gradients(by("streamed", method), case)
+    np.testing.assert_allclose(found, states, rtol=2e-5, atol=2e-6)
+    assert_close(gradient, reference, 1e-5)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_values_and_gradients_over_random_shapes(seed, in_small_exact_blocks):
-    case = random_case(seed, jnp.float32)
-    np.testing.assert_allclose(by("streamed", "euler")(*case), by("loop", "euler")(*case), rtol=2e-5, atol=2e-6)
-    assert_close(gradients(by("streamed", "euler"), case), gradients(by("loop", "euler"), case), 1e-5)
+    compare_with_the_loop(random_case(seed, jnp.float32), "euler")
 
 
 def test_more_trials_than_fit_are_taken_one_slab_after_another(monkeypatch):
     case = a_case(CELLS["gru"], trials=7)
     at_once = gradients(by("streamed", "euler"), case)
-    monkeypatch.setattr(streamed, "SLAB", 3)  # three slabs of three trials, two of which fill up the last
-    assert_close(gradients(by("streamed", "euler"), case), at_once, 1e-3)
-    np.testing.assert_allclose(by("streamed", "euler")(*case), by("loop", "euler")(*case), rtol=1e-3, atol=1e-3)
+    monkeypatch.setattr(streamed, "SLAB", 3)  # three slabs of three trials; the last one holds two trials of padding
+    states, gradient = states_and_gradients(by("streamed", "euler"), case)
+    assert_close(gradient, at_once, 1e-3)
+    np.testing.assert_allclose(states, jax.jit(by("loop", "euler"))(*case), rtol=1e-3, atol=1e-3)
 
 
 def test_factors_of_16_bits_are_as_coarse_as_they_are_and_no_more():
@@ -88,6 +92,7 @@ def test_factors_of_16_bits_are_as_coarse_as_they_are_and_no_more():
 def test_tiny_and_huge_cotangents_stay_within_16_bits():
     cell, xs, h0, dt = a_case(CELLS["gru"])
 
+    @jax.jit
     def gradient(scale):
         return jax.grad(lambda h: scale * jnp.sum(jnp.sin(by("streamed", "euler")(cell, xs, h, dt))))(h0)
 
@@ -106,9 +111,10 @@ def test_a_group_of_networks_is_one_call(in_small_exact_blocks):
         run = by("streamed", "euler")
         return jax.grad(lambda values: jnp.sum(run(eqx.combine(values, networks[0]), xs, h0, dt) ** 2))(values)
 
-    alone = [gradient(eqx.filter(cell, eqx.is_inexact_array)) for cell in networks]
+    of_one = jax.jit(gradient)
+    alone = [of_one(eqx.filter(cell, eqx.is_inexact_array)) for cell in networks]
     for mine, theirs in zip(
-        jax.tree.leaves(jax.vmap(gradient)(values)),
+        jax.tree.leaves(jax.jit(jax.vmap(gradient))(values)),
         jax.tree.leaves(jax.tree.map(lambda *all: jnp.stack(all), *alone)),
         strict=True,
     ):
@@ -117,18 +123,22 @@ def test_a_group_of_networks_is_one_call(in_small_exact_blocks):
 
 @pytest.mark.parametrize(("name", "method"), CASES)
 def test_the_kernel_is_translated_for_a_gpu(name, method):
-    """Forwards and backwards."""
+    """One kernel forwards and one backwards."""
     assert kernels_for_a_gpu(streamed.streamed_euler, *a_case(CELLS[name]), method) == 2
 
 
 def test_each_trial_has_its_own_scale():
-    """A trial that weighs a ten thousandth of another has a gradient as precise as when it is alone."""
+    """The gradient of a trial with a weight of 1e-4 is as precise as if it were alone."""
     cell, xs, h0, dt = a_case(CELLS["gru"])
     weight = jnp.where(jnp.arange(len(h0)) == 0, 1e-4, 1.0)
 
     def gradient(kernel):
         run = by(kernel, "euler")
-        return jax.grad(lambda h: jnp.sum(weight[:, None] * jnp.sum(jnp.sin(run(cell, xs, h, 0.1 * dt)), axis=1)))(h0)
+
+        def loss(h):
+            return jnp.sum(weight[:, None] * jnp.sum(jnp.sin(run(cell, xs, h, 0.1 * dt)), axis=1))
+
+        return jax.jit(jax.grad(loss))(h0)
 
     np.testing.assert_allclose(gradient("streamed")[0], gradient("loop")[0], rtol=3e-3, atol=1e-7)
 
@@ -164,7 +174,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("cell", "method", "says"), REFUSED.values(), ids=REFUSED)
-def test_what_it_can_not_do_is_refused_or_takes_the_loop(cell, method, says):
+def test_what_it_does_not_support_is_refused_or_takes_the_loop(cell, method, says):
     case = a_case(cell)
     with pytest.raises(errors.ArgumentError, match=says):
         by("streamed", method)(*case)
@@ -172,7 +182,7 @@ def test_what_it_can_not_do_is_refused_or_takes_the_loop(cell, method, says):
 
 
 def one_by_one(cell, xs, h0, dt, method):
-    """Bin after bin by the cell's own field."""
+    """Integrates bin by bin with the cell's vector field."""
     if method == "rk4":
         return by("loop", method)(cell, xs, h0, dt)
     states = []
@@ -188,7 +198,7 @@ def test_it_computes_in_single_precision_one_step_per_bin():
         rollout_batch(*a_case(CELLS["gru"]), Solver("euler", kernel="streamed", substeps=2), gradient_only=True)
 
 
-def test_a_kernel_that_can_not_train_a_network_leaves_no_folder(tmp_path):
+def test_a_kernel_that_cannot_train_a_network_leaves_no_folder(tmp_path):
     task = tasks.make("flipflop-fixed", bits=2, trials=4, validation=2, bins=5)
     net = gnode.build(
         "lstm", task.inputs, task.outputs, state=3, tau=0.01, method="rk4", solver={"kernel": "streamed"}, key=0
@@ -214,5 +224,5 @@ def test_without_a_gpu_the_loop_takes_its_place(monkeypatch):
     assert choice.kernel_for(CELLS["gru"], Solver("euler", kernel="streamed"), jnp.float32) is None
     case = a_case(CELLS["gru"], trials=3)
     np.testing.assert_array_equal(by("streamed", "euler")(*case), by("loop", "euler")(*case))
-    with pytest.raises(errors.ArgumentError, match="takes this cell by euler only"):
+    with pytest.raises(errors.ArgumentError, match="integrates this cell by euler only"):
         choice.kernel_for(CELLS["gru"], Solver("rk4", kernel="streamed"), jnp.float32)

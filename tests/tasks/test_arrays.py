@@ -96,6 +96,24 @@ def test_lists_of_trials_of_unequal_lengths():
     assert (named.loss, named.classes, named.outputs) == ("cross_entropy", ("a", "b"), 2)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: arrays(X, Y, -np.ones((20, 5))),
+        lambda: tasks.flip_flop(span=np.ones((500, 2))),
+        lambda: tasks.flip_flop(start=list(range(1000))),
+        lambda: tasks.ou(start=np.ones(1000)),
+        lambda: tasks.speech(version=np.ones(1000)),
+        lambda: tasks.fill(X * np.nan, arrays(X, Y, 0.1)),
+    ],
+)
+def test_messages_never_print_whole_arrays(call):
+    with pytest.raises(ArgumentError) as problem:
+        call()
+    assert len(str(problem.value)) < 250
+    assert "\n" not in str(problem.value)
+
+
 def test_broken_files(tmp_path):
     path = tmp_path / "broken.npz"
     np.savez(path, inputs=X, targets=Y, dt=0.1)

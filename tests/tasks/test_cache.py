@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import http.server
 import json
+import os
 import threading
 
 import numpy as np
@@ -122,10 +123,38 @@ def test_a_failure_while_writing_leaves_what_was_there(folder, walker_zip, monke
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez_compressed", full)
-    with pytest.raises(errors.StoreError, match="No space left"):
+    with pytest.raises(
+        errors.StoreError, match=r"cannot write to .*No space left.*; set GNODE_DATA to a folder of yours\.$"
+    ):
         obtain.add(dataset("walker2d"), [walker_zip], replace=True)
     assert nothing_but(folder, "walker2d")
     np.testing.assert_array_equal(before, tasks.make("walker2d").train.inputs)
+
+
+def test_an_interrupt_while_replacing_leaves_what_was_there(folder, walker_zip, monkeypatch):
+    obtain.add(dataset("walker2d"), [walker_zip])
+    before = tasks.make("walker2d").train.inputs
+    replace, target = os.replace, folder / "walker2d"
+
+    def interrupted(source, destination):
+        if destination == target and ".old." not in source.name:
+            raise KeyboardInterrupt
+        replace(source, destination)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        obtain.add(dataset("walker2d"), [walker_zip], replace=True)
+    assert nothing_but(folder, "walker2d")
+    np.testing.assert_array_equal(before, tasks.make("walker2d").train.inputs)
+
+
+def test_broken_checksums_are_one_sentence(folder, walker_zip, server):
+    server.files["/walker.zip"] = walker_zip.read_bytes()
+    folder.mkdir()
+    (folder / "checksums.json").write_text("{")
+    with pytest.raises(errors.StoreError, match=r"checksums.json is broken and cannot be read \(.*\); remove it\.$"):
+        obtain.get(dataset("walker2d"), url=f"{server.url}/walker.zip")
+    assert nothing_but(folder, "checksums.json")
 
 
 def test_a_process_that_is_interrupted_leaves_nothing(folder, walker_zip, monkeypatch):

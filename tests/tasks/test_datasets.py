@@ -9,6 +9,7 @@ import small_data
 from scipy.interpolate import CubicSpline
 
 from gnode import errors, tasks
+from gnode.tasks import inspection
 from gnode.tasks._preparation import stratified_split
 from gnode.tasks.datasets import obtain, walker2d
 from gnode.tasks.datasets.originals import dataset
@@ -157,7 +158,7 @@ def test_walker2d_gaps_are_on_the_natural_spline():
         np.testing.assert_allclose(task.train.inputs[trial, :, 1:], wanted, atol=1e-4)
 
 
-def test_the_last_value_carried_forward():
+def test_the_persistence_baseline():
     rollouts = small_data.rollouts()
     windows = by_the_benchmark(rollouts)["test"]
     steps = [np.diff(rollouts[index], axis=0)[kept] for index, kept in windows]
@@ -165,6 +166,21 @@ def test_the_last_value_carried_forward():
     assert tasks.last_value_error(task.test) == pytest.approx(np.mean(np.array(steps, float) ** 2), rel=1e-5)
     with pytest.raises(errors.ArgumentError, match="a target per bin"):
         tasks.last_value_error(tasks.make("characters").test)
+
+
+def test_objects_print_in_a_line():
+    summary = inspection.check("walker2d")
+    series = tasks.Series.of([np.zeros((50, 3))] * 1000, labels=np.zeros(1000, int))
+    letters = tasks.make("characters")
+    values = [summary, summary.task, summary.task.train, letters, letters.test, series, series.on_grid()]
+    values += [*tasks.DATASETS.values(), *tasks.TASKS.values(), *tasks.FILLS.values(), tasks.OrnsteinUhlenbeck()]
+    for value in values:
+        assert len(repr(value)) < 300
+        assert "\n" not in repr(value)
+    assert repr(letters) == (
+        "Task('characters', 112 training, 24 validation and 24 test trials of 30 bins, 4 inputs, 20 outputs, "
+        "loss cross_entropy at the last bin)"
+    )
 
 
 def test_short_rollouts_have_no_windows(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ from scipy.interpolate import CubicSpline
 
 from gnode.errors import ArgumentError
 from gnode.tasks import FILLS, fill
+from gnode.tasks.registry import FILL_NAMES
 
 NAN = np.nan
 
@@ -97,6 +98,10 @@ def test_causal_is_what_it_says(how):
     changed[:, 20] = 5.0
     earlier = fill(values, how)[:, :20] == fill(changed, how)[:, :20]
     assert earlier.all() == FILLS[how].causal
+
+
+def test_the_registry_lists_the_same_names():
+    assert tuple(FILLS) == FILL_NAMES
 
 
 def test_an_unknown_way_names_the_nearest():

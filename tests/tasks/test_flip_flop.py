@@ -1,6 +1,7 @@
 """The flip-flop family does what the paper says, pulse by pulse."""
 
 import json
+from functools import cache
 
 import jax
 import numpy as np
@@ -46,23 +47,28 @@ def test_shapes_and_defaults():
 
 
 def onsets(inputs):
-    """Bins where an input becomes another non-zero value."""
-    before = np.concatenate([np.zeros((1, inputs.shape[1])), inputs[:-1]])
+    """Bins where an input becomes another non-zero value, for all trials."""
+    before = np.concatenate([np.zeros_like(inputs[:, :1]), inputs[:, :-1]], axis=1)
     return (inputs != before) & (inputs != 0)
+
+
+@cache
+def many_trials(amplitude):
+    """Inputs of 4000 trials, drawn once for all tests of their statistics."""
+    return flip_flop(amplitude, trials=4000, validation=1, key=1).train.inputs
 
 
 @pytest.mark.parametrize(("amplitude", "mean"), [("variable", 12), ("square", 12), ("annulus", 6), ("ring", 12)])
 def test_the_number_of_pulses_is_poisson(amplitude, mean):
-    task = flip_flop(amplitude, trials=4000, validation=1, key=1)
-    counts = np.array([np.any(onsets(trial), axis=1).sum() for trial in task.train.inputs])
+    counts = np.any(onsets(many_trials(amplitude)), axis=2).sum(axis=1)
     # Pulses of neighbouring onsets are still told apart by their value, so every one is seen.
     assert counts.mean() == pytest.approx(mean, abs=5 * np.sqrt(mean / 4000))
     assert counts.var() == pytest.approx(mean, rel=0.15)
 
 
 def test_sizes():
-    variable = flip_flop("variable", trials=2000, validation=1).train
-    values = variable.inputs[onsets_all(variable.inputs)]
+    variable = many_trials("variable")
+    values = variable[onsets(variable)]
     assert np.abs(values).max() <= 1
     np.testing.assert_allclose(np.quantile(values, [0.25, 0.5, 0.75]), [-0.5, 0, 0.5], atol=0.03)
     fixed = flip_flop("fixed", trials=200, validation=1).train
@@ -72,24 +78,20 @@ def test_sizes():
     assert 0.95 < np.abs(rectangle.inputs[..., 1]).max() <= 1
 
 
-def onsets_all(inputs):
-    return np.stack([onsets(trial) for trial in inputs])
-
-
 def test_annulus_is_uniform_over_its_area_and_the_ring_is_a_ring():
-    norm = np.linalg.norm(flip_flop("annulus", trials=3000, validation=1).train.inputs, axis=-1)
+    norm = np.linalg.norm(many_trials("annulus"), axis=-1)
     norm = norm[norm > 0]
     assert norm.min() >= 1 - 1e-6
     assert norm.max() <= 2 + 1e-6
     assert (norm**2).mean() == pytest.approx(2.5, abs=0.03)  # r^2 uniform on [1, 4]
-    ring = np.linalg.norm(flip_flop("ring", trials=100, validation=1).train.inputs, axis=-1)
+    ring = np.linalg.norm(many_trials("ring"), axis=-1)
     np.testing.assert_allclose(ring[ring > 0], 2, atol=1e-5)
 
 
 def test_both_channels_pulse_together_only_where_they_should():
     together = flip_flop("annulus", trials=200, validation=1).train.inputs != 0
     np.testing.assert_array_equal(together[..., 0], together[..., 1])
-    apart = onsets_all(flip_flop("square", trials=200, validation=1).train.inputs)
+    apart = onsets(flip_flop("square", trials=200, validation=1).train.inputs)
     assert not np.any(apart[..., 0] & apart[..., 1])
 
 
@@ -115,10 +117,10 @@ def test_onsets_by_the_text_and_by_the_code():
     text, code = (
         flip_flop("variable", bits=8, trials=400, validation=1, reading=r).train.inputs for r in ("text", "code")
     )
-    assert onsets_all(text).sum(axis=-1).max() == 1
-    assert onsets_all(code).sum(axis=-1).max() > 1
-    assert onsets_all(text)[:, -1].any()
-    assert not onsets_all(code)[:, -2:].any()
+    assert onsets(text).sum(axis=-1).max() == 1
+    assert onsets(code).sum(axis=-1).max() > 1
+    assert onsets(text)[:, -1].any()
+    assert not onsets(code)[:, -2:].any()
 
 
 @pytest.mark.parametrize(

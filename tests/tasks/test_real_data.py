@@ -80,7 +80,7 @@ def test_own_features_agree_with_the_stored_ones():
     with zipfile.ZipFile(path) as archive:
         names = [name for name in archive.namelist() if name.endswith(".wav")]
         clips = np.stack([read_wav(archive.read(name), name, 16_000) for name in names])
-    (stored_path,) = cache.need("speech-v1", DATASETS["speech-v1"].files[:1])
+    (stored_path,) = cache.require("speech-v1", DATASETS["speech-v1"].files[:1])
     with np.load(stored_path) as stored:
         place = {name: index for index, name in enumerate(stored["names"])}
         wanted = stored["mfcc"][[place[name] for name in names]].astype(np.float64)

@@ -10,6 +10,7 @@ from gnode import errors
 from gnode.analysis._fixed_points.merging import even_sample
 from gnode.analysis._fixed_points.newton import NOT_FINITE
 from gnode.analysis._stability import CLASSES, Stability
+from gnode.wording import plural
 
 EQUILIBRIUM, SLOW, CLOSED_GATE = "equilibrium", "slow", "closed_gate"
 NOT_CONVERGED, OUTSIDE = "not_converged", "outside"
@@ -169,7 +170,7 @@ class FixedPoints:
             return f"none found from {len(self.outcomes)} starts ({self.counts})"
         kinds = {str(kind): int(np.sum(self.kind == kind)) for kind in np.unique(self.kind)}
         by_status = {name: int(np.sum(self.status == name)) for name in FOUND if np.any(self.status == name)}
-        return f"{len(self)} points from {len(self.outcomes)} starts: {by_status}, {kinds}"
+        return f"{plural(len(self), 'point')} from {len(self.outcomes)} starts: {by_status}, {kinds}"
 
 
 def _largest(values: np.ndarray) -> float | None:

@@ -1,1 +1,1 @@
-"""Files as others made them: one reader for each format."""
+"""Readers of file formats, one per module."""

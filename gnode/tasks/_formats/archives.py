@@ -1,6 +1,6 @@
-"""The files inside a folder, a zip or a tar, one after the other, without unpacking anything to disk.
+"""Iteration over the files of a folder, a zip or a tar archive, without unpacking to disk.
 
-An archive in which any entry points out of its folder, or is a link, is refused.
+An archive with an entry that is a link, or whose path leads outside of the archive, is refused.
 """
 
 import stat
@@ -12,18 +12,32 @@ from pathlib import Path, PurePosixPath
 
 from gnode import errors
 
-LARGEST = 2**31
-"""Bytes of one entry that are read at most; the largest file of the data sets is far below."""
+MAX_ENTRY_BYTES = 2**31
+"""Largest size of an entry that is read; the files of the data sets are much smaller."""
 
-BROKEN = (EOFError, OSError, tarfile.TarError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError)
-"""What the readers of archives raise for one that is cut short or damaged."""
+ARCHIVE_ERRORS = (
+    EOFError,
+    OSError,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    NotImplementedError,
+    RuntimeError,
+)
+"""Exceptions that the readers of archives raise for a truncated or damaged archive."""
 
 
 def entries(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """Name and content of the files whose name is `wanted`, in a folder, a .zip, a .tar(.gz), or of one plain file.
+    """Yields name and content of the wanted files of a folder or archive, or of a single file.
 
-    Names are relative to the folder or archive, with forward slashes; the order is that of the folder (by name) or
-    archive.
+    **Arguments:**
+
+    - `path`: a folder, a .zip or .tar(.gz) archive, or a plain file.
+    - `wanted`: function that selects files by name. Names are relative to the folder or archive, with forward slashes.
+
+    **Returns:** an iterator, ordered by name for a folder and as stored for an archive.
+
+    **Raises:** `ArgumentError` if the path does not exist, or if the archive is damaged or refused.
     """
     path = Path(path)
     if path.is_dir():
@@ -34,26 +48,27 @@ def entries(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, by
     elif not path.is_file():
         raise errors.ArgumentError(f"{path} does not exist.")
     elif zipfile.is_zipfile(path):
-        yield from _guarded(path, _zip_entries(path, wanted))
+        yield from _checked_entries(path, _zip_entries(path, wanted))
     elif _is_tar(path):
-        yield from _guarded(path, _tar_entries(path, wanted))
-    elif _was_an_archive(path):
+        yield from _checked_entries(path, _tar_entries(path, wanted))
+    elif _is_damaged_archive(path):
         raise errors.ArgumentError(f"the archive {path} is broken or truncated; fetch it again.")
     elif wanted(path.name):
         yield path.name, path.read_bytes()
 
 
-def _guarded(path: Path, found: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+def _checked_entries(path: Path, found: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """Turns the exceptions of a damaged archive into an `ArgumentError`."""
     try:
         yield from found
-    except BROKEN as problem:
+    except ARCHIVE_ERRORS as problem:
         raise errors.ArgumentError(
             f"the archive {path} is broken or truncated ({str(problem) or type(problem).__name__}); fetch it again."
         ) from problem
 
 
-def _was_an_archive(path: Path) -> bool:
-    """Whether a file that cannot be opened as an archive is a damaged one, by its name or its first bytes."""
+def _is_damaged_archive(path: Path) -> bool:
+    """Whether a file that cannot be opened as an archive looks like one by its suffix or its first bytes."""
     with path.open("rb") as file:
         begins = file.read(2)
     return path.suffix.lower() in (".zip", ".gz", ".tgz", ".tar") or begins in (b"PK", b"\x1f\x8b")
@@ -62,7 +77,7 @@ def _was_an_archive(path: Path) -> bool:
 def _is_tar(path: Path) -> bool:
     try:
         return tarfile.is_tarfile(path)
-    except BROKEN:
+    except ARCHIVE_ERRORS:
         return False
 
 
@@ -86,14 +101,14 @@ def _tar_entries(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[st
 
 
 def _safe_name(path: Path, name: str, is_link: bool, size: int) -> str:
-    """The name without a leading "./"; an entry that might leave the folder is an error."""
+    """Returns the name without a leading "./", or raises an `ArgumentError` if the entry may lead outside of the archive."""
     parts = PurePosixPath(name.replace("\\", "/"))
     if is_link:
         raise errors.ArgumentError(f"the archive {path} holds {name!r}, which is a link or a device; it is not read.")
     if parts.is_absolute() or ".." in parts.parts or (parts.parts and ":" in parts.parts[0]):
         raise errors.ArgumentError(f"the archive {path} holds {name!r}, which points outside of it; it is not read.")
-    if size > LARGEST:
+    if size > MAX_ENTRY_BYTES:
         raise errors.ArgumentError(
-            f"the archive {path} holds {name!r} of {size} bytes, more than any file of this data."
+            f"the archive {path} holds {name!r} of {size} bytes, but must hold files of at most {MAX_ENTRY_BYTES} bytes."
         )
     return parts.as_posix()

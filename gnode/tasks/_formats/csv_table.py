@@ -1,4 +1,4 @@
-"""A table in a CSV file: a header, then a row per sample."""
+"""Reader of CSV tables with a header row."""
 
 import csv
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ from jaxtyping import Float
 from gnode import errors
 
 MISSING = ("", "nan", "na", "null", "none", "?")
-"""How tables write a missing value, in small letters."""
+"""Texts that stand for a missing value, in lower case."""
 
 
 class Table:
-    """The cells of a CSV file by the names of its columns, as text until asked for.
+    """The cells of a CSV file as text, by the names of its columns.
 
-    Rows are counted as an editor does: the header is row 1.
+    `rows` holds the number of each row and its cells. Numbers count as in an editor: the header is row 1.
     """
 
     def __init__(self, path: Path):
@@ -32,7 +32,7 @@ class Table:
         if len(set(self.names)) != len(self.names) or not self.names:
             raise errors.ArgumentError(f"task file {path} needs a first row that names its columns, each once.")
         if len(self.names) == 1 and any(mark in self.names[0] for mark in ";\t"):
-            raise errors.ArgumentError(f"task file {path} has its columns apart by ';' or tabs; write commas instead.")
+            raise errors.ArgumentError(f"task file {path} separates its columns by ';' or tabs; use commas.")
         self.rows = [(number, row) for number, row in enumerate(rows[1:], start=2) if any(cell.strip() for cell in row)]
         for number, row in self.rows:
             if len(row) != len(self.names):
@@ -43,12 +43,15 @@ class Table:
             raise errors.ArgumentError(f"task file {path} holds no rows.")
 
     def column(self, name: str) -> list[str]:
-        """The cells of a column."""
+        """Returns the cells of a column."""
         place = self.names.index(errors.one_of("column", name, self.names))
         return [row[place].strip() for _, row in self.rows]
 
     def numbers(self, names: Sequence[str]) -> Float[np.ndarray, "rows columns"]:
-        """Columns of numbers, NaN where a cell is empty; a text names its row and column."""
+        """Returns columns of numbers, NaN where a cell is empty.
+
+        **Raises:** `ArgumentError` for a text that is not a number; the message names row and column.
+        """
         found = np.empty((len(self.rows), len(names)))
         for place, name in enumerate(names):
             for index, cell in enumerate(self.column(name)):

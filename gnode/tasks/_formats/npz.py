@@ -1,4 +1,4 @@
-"""Arrays in an .npz file, read without pickle."""
+"""Reader of .npz files, without pickle."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,9 +11,15 @@ from gnode import errors
 def read_npz(
     path: Path, needed: Sequence[str], optional: Sequence[str] = (), what: str = "file"
 ) -> dict[str, np.ndarray]:
-    """The named arrays of an .npz file; a broken file or a missing array is one sentence.
+    """Reads named arrays of an .npz file. Other arrays in the file are not loaded.
 
-    Arrays that are not named are not read, so a small one beside a large one costs little.
+    **Arguments:**
+
+    - `path`: the file.
+    - `needed`, `optional`: names of the arrays.
+    - `what`: noun for the file in messages.
+
+    **Raises:** `ArgumentError` if the file is missing or damaged, or lacks a needed array.
     """
     path = Path(path)
     if not path.is_file():
@@ -23,7 +29,7 @@ def read_npz(
             found = {name: stored[name] for name in (*needed, *optional) if name in stored.files}
     except (OSError, ValueError, EOFError) as problem:
         raise errors.ArgumentError(f"{what} {path} cannot be read as .npz ({problem}).") from problem
-    except Exception as problem:  # zipfile and zlib have errors of their own for a truncated archive
+    except Exception as problem:  # zipfile and zlib raise their own exceptions for a truncated archive
         raise errors.ArgumentError(f"{what} {path} is broken or truncated ({problem}).") from problem
     for name in needed:
         if name not in found:

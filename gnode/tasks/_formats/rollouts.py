@@ -1,4 +1,4 @@
-"""Rollouts of a simulation, each a `.npy` file (time x channels), in a folder or an archive."""
+"""Reader of rollouts of a simulation: `.npy` files of shape (time, channels) in a folder or an archive."""
 
 import io
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from gnode.tasks._series import Series
 
 
 def read_rollouts(paths: Sequence[Path]) -> Series:
-    """All rollouts in the order of their file names."""
+    """Reads all rollouts, in the order of their file names."""
     found: dict[str, np.ndarray] = {}
     for path in paths:
         for name, content in entries(path, _is_rollout):
@@ -22,7 +22,7 @@ def read_rollouts(paths: Sequence[Path]) -> Series:
                 raise errors.ArgumentError(f"{name} in {path} cannot be read as .npy ({problem}).") from problem
             if values.ndim != 2 or len(values) < 2:
                 raise errors.ArgumentError(
-                    f"{name} in {path} has shape {values.shape}, but a rollout is (time, channels) of two samples or more."
+                    f"{name} in {path} has shape {values.shape}, but must be (time, channels) with at least two samples."
                 )
             found[name] = values.astype(np.float32)
     if not found:
@@ -31,5 +31,5 @@ def read_rollouts(paths: Sequence[Path]) -> Series:
 
 
 def _is_rollout(name: str) -> bool:
-    # macOS adds files of its own to archives.
+    # macOS adds its own files to archives.
     return name.endswith(".npy") and not name.startswith("__MACOSX")

@@ -1,4 +1,4 @@
-"""UCI's Character Trajectories: a MATLAB file with a cell of trials (3 x time) and a table of letters."""
+"""Reader of UCI's Character Trajectories, a MATLAB file."""
 
 import io
 from typing import Any
@@ -11,16 +11,21 @@ from gnode.tasks._series import Series
 
 
 def read_uci(content: bytes, name: str = "mixoutALL_shifted.mat") -> Series:
-    """Trials with their letters from the bytes of the file.
+    """Reads the trials and their letters.
 
-    `mixout` is a cell of arrays 3 x time; in the struct `consts`, `charlabels` gives a number from 1 for each trial, and
-    `key` the letter of each number.
+    The file holds a cell array `mixout` of arrays of shape (3, time) and a struct `consts`. Its field `charlabels` is the
+    class of each trial, counted from 1, and its field `key` the letter of each class.
+
+    **Arguments:**
+
+    - `content`: bytes of the file.
+    - `name`: name of the file, for messages.
     """
     try:
         stored: dict[str, Any] = scipy.io.loadmat(
             io.BytesIO(content), variable_names=["mixout", "consts"], squeeze_me=True, struct_as_record=False
         )
-    except Exception as problem:  # scipy raises many kinds for a file that is cut short
+    except Exception as problem:  # scipy raises many types for a truncated file
         raise errors.ArgumentError(f"{name} cannot be read as a MATLAB file ({problem}).") from problem
     for field in ("mixout", "consts"):
         if field not in stored:

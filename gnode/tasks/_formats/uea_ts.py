@@ -1,7 +1,7 @@
-"""The text format of the UEA and UCR archives of time series (`.ts`).
+"""Reader of `.ts` files, the text format of the UEA and UCR archives of time series.
 
-After a header of lines that begin with @, each line is a trial: its channels separated by colons, each a list of numbers
-separated by commas, and at the end its class.
+Header lines begin with @. Every other line is a trial: its channels, separated by colons, and its class. A channel is a list
+of numbers, separated by commas.
 """
 
 import numpy as np
@@ -10,10 +10,11 @@ from gnode import errors
 from gnode.tasks._series import Series
 
 MISSING = ("?", "NaN", "nan")
+"""Texts that stand for a missing value."""
 
 
 def read_ts(text: str, name: str = "file") -> Series:
-    """Trials with their classes.
+    """Reads the trials and their classes from the text of a file; `name` is for messages.
 
     >>> read_ts("@classLabel true a b\\n@data\\n1,2:3,?:a\\n4,5:6,7:b").values[0].tolist()
     [1.0, 3.0]
@@ -42,16 +43,16 @@ def read_ts(text: str, name: str = "file") -> Series:
         trials.append(_trial(channels, name, number))
         labels.append(classes.index(label.strip()))
     if not trials:
-        raise errors.ArgumentError(f"{name} holds no trials; it is not a .ts file, or is cut short.")
+        raise errors.ArgumentError(f"{name} holds no trials; it is not a .ts file, or is truncated.")
     return Series.of(trials, labels=np.array(labels), label_names=tuple(classes))
 
 
 def _header(line: str, name: str) -> list[str]:
-    """The classes, if this line of the header names them."""
+    """Returns the classes if this line of the header names them, otherwise an empty list."""
     words = line.split()
     key, value = words[0].lower(), words[1:]
     if key == "@timestamps" and value[:1] and value[0].lower() == "true":
-        raise errors.ArgumentError(f"{name} has time stamps in its data, which this reader does not know.")
+        raise errors.ArgumentError(f"{name} has time stamps in its data, which this reader does not support.")
     return value[1:] if key == "@classlabel" and value[:1] and value[0].lower() == "true" else []
 
 
@@ -63,8 +64,9 @@ def _trial(channels: list[str], name: str, number: int) -> np.ndarray:
             columns.append([np.nan if word in MISSING else float(word) for word in words])
         except ValueError as problem:
             raise errors.ArgumentError(f"{name} has text in line {number}, channel {channel} ({problem}).") from problem
-    if len({len(column) for column in columns}) != 1:
+    lengths = [len(column) for column in columns]
+    if len(set(lengths)) != 1:
         raise errors.ArgumentError(
-            f"{name} has channels of lengths {[len(column) for column in columns]} in line {number}; they must be equal."
+            f"{name} has channels of lengths {errors.shown(lengths)} in line {number}; they must be equal."
         )
     return np.array(columns, np.float32).T

@@ -50,8 +50,8 @@ def speech(*, version: int = 1, parts: int = PARTS, key: Key | int = 0) -> Task:
 
     No example: it needs the data set.
     """
-    if version not in VERSIONS:
-        raise errors.ArgumentError(f"version is {version!r}, but must be 1 or 2.")
+    if np.ndim(version) or version not in VERSIONS:
+        raise errors.ArgumentError(f"version is {errors.shown(version)}, but must be 1 or 2.")
     if errors.whole("parts", parts) > PARTS:
         raise errors.ArgumentError(f"parts is {parts!r}, but must be 1, 2 or 3.")
     paths = cache.require(name_of(version), files_of(version)[:parts])
