@@ -186,8 +186,10 @@ def eigenvalues(stability: Stability, *, title: str = "") -> Figure:
 def _cloud(axes: Axes, values: np.ndarray) -> None:
     drawn = values[:: max(1, -(-values.shape[0] // MOST_POINTS_DRAWN))]
     every, leading = drawn.ravel(), drawn[:, 0]
-    axes.plot(every.real, every.imag, ".", color=COLOURS[0], markersize=2.5, alpha=0.5, rasterized=True)
-    axes.plot(leading.real, leading.imag, ".", color=COLOURS[1], markersize=4, label="leading", rasterized=True)
+    faint = {"color": COLOURS[0], "markersize": 2.5, "alpha": 0.5}
+    axes.plot(np.real(every), np.imag(every), ".", rasterized=True, **faint)
+    strong = {"color": COLOURS[1], "markersize": 4, "label": "leading"}
+    axes.plot(np.real(leading), np.imag(leading), ".", rasterized=True, **strong)
     axes.legend(loc="best", markerscale=1.5)
 
 

@@ -23,6 +23,9 @@ class HorizonError(NamedTuple):
     last_value: Float[np.ndarray, " horizon"]
     """The error of the persistence baseline, which predicts that nothing changes any more."""
 
+    def __repr__(self) -> str:
+        return f"HorizonError({len(self.network)} bins ahead, one bin ahead {self.network[0]:.4g})"
+
 
 def error_by_horizon(net: Network, trials: Trials, *, warm_up: int) -> HorizonError:
     """Computes the error of closed-loop predictions, bin by bin after a warm-up.

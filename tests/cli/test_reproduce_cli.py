@@ -1,37 +1,62 @@
-"""gnode reproduce and gnode expressivity as a person meets them."""
+"""The commands `gnode reproduce` and `gnode expressivity`."""
 
 import pytest
 
 
-def test_list_collect_and_about(tmp_path, gnode_command, monkeypatch):
+def test_list_run_collect_and_about(tmp_path, gnode_command, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    said = gnode_command("reproduce --list")
+    said = gnode_command("reproduce list")
     assert said.status == 0
     assert said.out.count("never run") == 24
-    said = gnode_command("reproduce capacity --out docs/results/reproduce")
+    said = gnode_command("reproduce run capacity --out docs/results/reproduce")
     assert said.status == 0, said.err
     assert "holds here" in said.out
-    said = gnode_command("reproduce --list")
+    said = gnode_command("reproduce list")
     assert said.out.count("never run") == 23
-    said = gnode_command("reproduce --collect")
+    said = gnode_command("reproduce collect")
     assert said.status == 0
-    assert "## capacity" in (tmp_path / "docs/results/reproduce.md").read_text()
-    said = gnode_command("reproduce table1 --about")
+    page = tmp_path / "docs/results/reproduce.md"
+    assert "## capacity" in page.read_text()
+    said = gnode_command("reproduce about table1")
     assert said.status == 0
     assert "Published (Table 1)" in said.out
+    assert "Command: gnode reproduce run table1 --scale paper" in said.out
+    # The spellings from before there were sub-commands.
+    assert gnode_command("reproduce table1 --about").out == said.out
+    assert gnode_command("reproduce --list").out == gnode_command("reproduce list").out
+    made = page.read_text()
+    page.unlink()
+    assert gnode_command("reproduce --collect").status == 0
+    assert page.read_text() == made
+
+
+def test_prepare_writes_the_folders_and_says_how_to_train_them(tmp_path, gnode_command, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told = gnode_command("reproduce prepare annulus-generalisation --out results").ok()
+    folder = "results/sweeps/two-bit-annulus-smoke"
+    assert f"2 networks {folder}" in told
+    assert f"gnode sweep resume {folder} --part 1/4" in told
+    assert (tmp_path / folder).is_dir()
+    assert not list(tmp_path.rglob("weights.npz"))
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
+        ("reproduce run", "which artefact?"),
         ("reproduce", "which artefact?"),
+        ("reproduce run fig11", "Did you mean 'fig1'?"),
         ("reproduce fig11", "Did you mean 'fig1'?"),
-        ("reproduce fig1 --scale full", "scale of fig1 is 'full', but must be one of: smoke, paper"),
-        ("reproduce table1", "table1 needs data sets that are missing"),
+        ("reproduce about fig11", "Did you mean 'fig1'?"),
+        ("reproduce run fig1 --scale full", "scale of fig1 is 'full', but must be one of: smoke, paper"),
+        ("reproduce run table1", "table1 needs data sets that are missing"),
+        ("reproduce collect --out nowhere", "nowhere is not a folder of results"),
         ("reproduce --collect --out nowhere", "nowhere is not a folder of results"),
+        ("reproduce list --out nowhere", "nowhere is not a folder of results"),
         ("reproduce --list --out nowhere", "nowhere is not a folder of results"),
+        ("reproduce prepare capacity", "nothing to prepare"),
         ("reproduce capacity --prepare", "nothing to prepare"),
-        ("reproduce fig1 --kernel slow", "kernel is 'slow', but must be one of: auto, loop, fused, streamed"),
+        ("reproduce run fig1 --kernel slow", "kernel is 'slow', but must be one of: auto, loop, fused, streamed"),
         ("expressivity measure gnod", "Did you mean 'gnode'?"),
         ("expressivity measure gru --state ten", "state is 'ten'"),
         ("expressivity longest gru --error -1", "error is -1.0"),

@@ -1,4 +1,4 @@
-"""The practical measure: its choice of settings, its curves, its folder, and the longest trajectory."""
+"""The practical measure: the choice of settings, curves, the sweep's folder, and the longest trajectory."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_curves_and_selections(measured):
         found.select(width=3)
 
 
-def test_the_same_call_goes_on_with_the_folder_and_another_is_refused(measured):
+def test_the_same_call_resumes_the_folder_and_another_is_refused(measured):
     found, folder = measured
     assert measure(["gru", "gnode"], folder, **SMALL) == found
     with pytest.raises(StoreError, match="other settings"):
@@ -65,8 +65,8 @@ def test_more_tau_is_a_harder_task(measured):
 
 def test_a_sweep_of_another_task_is_refused(tmp_path):
     settings = {"trials": 8, "bins": 6, "epochs": 1, "widths": (4,), "state": 2}
-    sweep = sweep_or_resume("flipflop-square", tmp_path / "grid", **settings)
-    with pytest.raises(ArgumentError, match="measure is of the task 'ou'"):
+    sweep = sweep_or_resume("flipflop-square", tmp_path / "grid", prepare=True, **settings)
+    with pytest.raises(ArgumentError, match="the sweep's task is 'flipflop-square', but must be 'ou'"):
         Expressivity.of(sweep)
 
 

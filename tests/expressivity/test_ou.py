@@ -38,7 +38,7 @@ def test_from_a_given_start_mean_and_variance_relax_as_they_should():
 
 
 def path_error(steps):
-    """Between the equation solved in so many steps per sample and the exact solution along the same Brownian path."""
+    """The largest difference between the solved equation and the exact solution along the same Brownian path."""
     how = {"dt": 0.5, "key": 1, "start": 0.3, "steps": steps}
     return np.abs(solve_ou(OTHER, 4, 3, **how) - along_path(OTHER, 4, 3, **how)).max()
 

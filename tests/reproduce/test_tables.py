@@ -12,7 +12,7 @@ from gnode.tasks.datasets.speech import STEP
 
 
 class HandMade:
-    """As much of a `Sweep` as the tables look at; `entries`: settings -> (validation loss, test scores)."""
+    """A stand-in for a `Sweep`; `entries` holds (settings, validation loss, test scores) of each member."""
 
     def __init__(self, name, entries):
         self.folder = name

@@ -63,25 +63,32 @@ def test_a_cut_trial_is_judged_at_its_new_last_bin():
     np.testing.assert_array_equal(np.unique(cut.lengths), [2, 4])
 
 
+update = eqx.filter_jit(program._update)  # compiled once for all values of the settings
+
+
 def one_update(settings, net, task):
     """The parameters after one update on the whole training set."""
     problem = loop.pose(net, task, settings, as_key(0))
     batch = problem.data.train
-    state, loss, norm = program._update(
-        program.start(problem.params), problem.hyper, batch, problem.frozen, problem.plan
-    )
+    state, loss, norm = update(program.start(problem.params), problem.hyper, batch, problem.frozen, problem.plan)
     return problem, state, loss, norm
+
+
+@eqx.filter_jit
+def gradient_of(params, frozen, batch, penalty):
+    """The gradient of loss and penalty, written down here once more."""
+
+    def objective(params):
+        loss = losses(eqx.combine(params, frozen), batch, "mse", "every").loss
+        return loss + penalty * sum(jnp.sum(leaf**2) for leaf in jax.tree.leaves(params))
+
+    return jax.grad(objective)(params)
 
 
 def reference_update(net, task, lr, weight_decay, penalty=0.0, clip=None):
     """The same by optax.adamw, which knows nothing of this program."""
     params, frozen = _parameters.split(net)
-
-    def objective(params):
-        loss = losses(eqx.combine(params, frozen), to_device(task.train), "mse", "every").loss
-        return loss + penalty * sum(jnp.sum(leaf**2) for leaf in jax.tree.leaves(params))
-
-    gradient = jax.grad(objective)(params)
+    gradient = gradient_of(params, frozen, to_device(task.train), jnp.float32(penalty))
     chain = [optax.clip_by_global_norm(clip)] if clip else []
     optimiser = optax.chain(*chain, optax.adamw(lr, weight_decay=weight_decay))
     updates, _ = optimiser.update(gradient, optimiser.init(params), params)
