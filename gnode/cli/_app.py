@@ -13,11 +13,11 @@ COMMANDS: dict[str, str] = {
     "train": "Train one network, keep the best weights, draw what it does.",
     "sweep": "Train a grid of networks: run, status, resume.",
     "analyse": "Look inside a trained network: report.html, its figures, and analysis.json.",
-    "theory": "What random networks do, by theory and by drawing some.",
-    "data": "Data sets of the real-world tasks: get, add, check, list.",
-    "expressivity": "How complex a trajectory of noise a network can fit.",
-    "reproduce": "Every figure, table and claim of the paper: list, run, collect, prepare, about.",
-    "baseline": "Measure what networks are compared with on a data set.",
+    "theory": "Mean-field theory of random networks, beside networks drawn at random.",
+    "data": "Manage the data sets of the real-world tasks: get, add, check, list.",
+    "expressivity": "Measure how complex a trajectory of noise a network can fit.",
+    "reproduce": "Make every figure, table and claim of the paper: list, run, collect, prepare, about.",
+    "baseline": "Measure a baseline on a data set.",
     "bench": "Time one gradient of the paper's networks against what a user would pick instead.",
     "list": "Show models, tasks, methods and initialisers.",
     "info": "Show devices and versions.",
@@ -33,7 +33,7 @@ def call(arguments: Sequence[str]) -> int:
 
 
 def make_app(wanted: str) -> typer.Typer:
-    """Makes the `gnode` command; of its commands only `wanted` can be run, the others are there to be listed."""
+    """Makes the `gnode` command. Only the command `wanted` can be run; the others are there to be listed."""
     app = typer.Typer(
         name="gnode",
         help="Train continuous-time recurrent networks and see what they have learned.",

@@ -12,7 +12,7 @@ PANELS = {"task": "Task", "network": "Network", "solver": "Time", "fit": "Traini
 
 
 def with_run_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command with an option for every setting; it receives those that were given as a dictionary `given` of texts."""
+    """Returns the command with an option for every setting; it gets the texts of those that were given as `given`."""
 
     def wrapped(**arguments: Any) -> Any:
         given = {name: arguments.pop(name) for name in OPTIONS}

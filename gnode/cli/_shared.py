@@ -13,7 +13,6 @@ from gnode import errors, interrupts
 console = Console()
 
 Progress = Annotated[bool | None, typer.Option(help="Progress bar; by default on a terminal only.")]
-Engine = Annotated[str, typer.Option(help="How members are trained: auto, threads, one_program or ray.")]
 
 
 @contextmanager

@@ -20,9 +20,9 @@ def analyse_command(
     run: Annotated[Path, typer.Argument(help="The folder of a run, or a folder of such folders to compare.")],
     out: Annotated[Path | None, typer.Option(help="Where to write; by default RUN/analysis.")] = None,
     starts: Annotated[
-        int, typer.Option(help="How many visited states the search for fixed points begins at.")
+        int, typer.Option(help="Number of visited states from which fixed points are searched.")
     ] = 10_000,
-    seed: Annotated[int, typer.Option(help="Of the choice of those states.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the choice of those states.")] = 0,
 ) -> None:
     """Look inside a trained network: report.html, its figures, and analysis.json.
 

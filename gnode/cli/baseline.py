@@ -1,4 +1,4 @@
-"""gnode baseline: what a network has to beat on real data."""
+"""gnode baseline: the scores that a network has to beat on real data."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,22 +28,24 @@ def _is(name: str) -> str:
 
 
 def baseline_command(
-    name: Annotated[str | None, typer.Argument(help="characters (neural CDE) or walker2d (last value).")] = None,
+    name: Annotated[str | None, typer.Argument(help="characters (neural CDE) or walker2d (persistence).")] = None,
     dropped: Annotated[float | None, typer.Option(help="Share of missing bins (characters; 0.3 by default).")] = None,
     epochs: Annotated[int | None, typer.Option(help=f"Passes over the training trials ({_is('epochs')}).")] = None,
     state: Annotated[int | None, typer.Option(help=f"State size N ({_is('state')}).")] = None,
     lr: Annotated[float | None, typer.Option(help=f"Learning rate of Adam ({_is('lr')}).")] = None,
     batch_size: Annotated[int | None, typer.Option(help=f"Trials per update ({_is('batch_size')}).")] = None,
-    seed: Annotated[int | None, typer.Option(help=f"Of weights and order of trials ({_is('seed')}).")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help=f"Seed of the weights and the order of trials ({_is('seed')}).")
+    ] = None,
     data_seed: Annotated[int | None, typer.Option(help="Seed of the data; 0 by default.")] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for the result; by default runs/ncde-characters, and for walker2d none."),
     ] = None,
-    resume: Annotated[Path | None, typer.Option(help="Go on with the neural CDE in this folder.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Resume the neural CDE in this folder.")] = None,
     progress: Progress = None,
 ) -> None:
-    """Measure what the networks of this project are compared with on a data set.
+    """Measure a baseline on a data set.
 
     Example: gnode baseline characters --dropped 0.3 --epochs 30 --out runs/ncde-characters
     """
@@ -63,7 +65,7 @@ def baseline_command(
     elif errors.one_of("data set", name, NAMES) == "walker2d":
         if given:
             flags = ", ".join("--" + option.replace("_", "-") for option in given)
-            raise errors.ArgumentError(f"{flags}: the last value of walker2d is carried forward without any training.")
+            raise errors.ArgumentError(f"{flags}: the persistence baseline of walker2d is not trained.")
         _carry_forward(out, seeded)
     else:
         folder = out or Path("runs/ncde-characters")
@@ -78,7 +80,7 @@ def _carry_forward(out: Path | None, seeded: dict[str, Any]) -> None:
     with console.status("walker2d: reading"):
         result = baselines.walker2d_baseline(out, **seeded)
     console.print(
-        f"walker2d, {result['task']['test_trials']} test trials: the last value carried forward has a mean squared error "
+        f"walker2d, {result['task']['test_trials']} test trials: the persistence baseline (the last value carried forward) has a mean squared error "
         f"of {result['test']['loss']:.4f}.",
         soft_wrap=True,
     )
@@ -87,7 +89,7 @@ def _carry_forward(out: Path | None, seeded: dict[str, Any]) -> None:
 
 
 def finish(done: "Baseline", folder: Path) -> None:
-    """Prints what came out.
+    """Prints the scores.
 
     **Raises:** `GnodeError` if the run diverged, so that the command exits with status 2.
     """

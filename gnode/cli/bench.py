@@ -18,8 +18,8 @@ def bench_command(
         list[str] | None,
         typer.Argument(help="Shapes of the paper, such as 'flip-flop N=6 B=10'. By default all that fit."),
     ] = None,
-    rounds: Annotated[int, typer.Option(help="How often each rival has its turn.", min=1)] = 9,
-    skip: Annotated[str | None, typer.Option(help="Leave out rivals whose name begins so, e.g. diffrax.")] = None,
+    rounds: Annotated[int, typer.Option(help="Number of timed rounds.", min=1)] = 9,
+    skip: Annotated[str | None, typer.Option(help="Skip rivals whose name begins with this, e.g. diffrax.")] = None,
     out: Annotated[Path | None, typer.Option(help="Save as JSON, with devices and versions, shape by shape.")] = None,
 ) -> None:
     """Time one gradient of the paper's networks by gnode, by a plain scan and by diffrax, in turn.

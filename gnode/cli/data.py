@@ -22,8 +22,8 @@ def add_to(app: typer.Typer) -> None:
 
 
 Name = Annotated[str, typer.Argument(help="characters, walker2d or speech.")]
-Version = Annotated[int | None, typer.Option(help="Of speech: 1 (default) or 2.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Put it in the place of the one that is there.")]
+Version = Annotated[int | None, typer.Option(help="Version of speech: 1 (default) or 2.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace the data set that is there.")]
 
 
 def list_command() -> None:
@@ -45,7 +45,7 @@ def list_command() -> None:
 def get_command(
     name: Name,
     version: Version = None,
-    url: Annotated[str | None, typer.Option(help="Another address of the original.")] = None,
+    url: Annotated[str | None, typer.Option(help="Another address to download the original from.")] = None,
     sha256: Annotated[str | None, typer.Option(help="The checksum that the download must have.")] = None,
     replace: Replace = False,
 ) -> None:
@@ -78,7 +78,7 @@ def add_command(
     version: Version = None,
     replace: Replace = False,
 ) -> None:
-    """Take a data set from files that are here.
+    """Import a data set from local files.
 
     Example: gnode data add walker2d walker.zip
     """
@@ -128,7 +128,7 @@ def _print(data: "DataSet", found: "Checked") -> None:
         soft_wrap=True,
     )
     if found.baseline is not None:
-        say(f"test MSE of the last value carried forward: {found.baseline:.4f}")
+        say(f"test MSE of the persistence baseline (the last value carried forward): {found.baseline:.4f}")
     classes = found.class_counts()
     if classes:
         from rich.table import Table

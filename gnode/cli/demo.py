@@ -1,4 +1,4 @@
-"""gnode demo: the main job in a minute."""
+"""gnode demo: train and draw the square in a minute."""
 
 from pathlib import Path
 from typing import Annotated
@@ -45,7 +45,7 @@ def demo_command(
 
 
 def first_free(folder: Path) -> Path:
-    """The folder, or the same with a number behind it, that holds nothing yet."""
+    """Returns the folder, or the first one with a number appended that does not exist yet."""
     candidate, number = folder, 1
     while candidate.exists():
         number += 1

@@ -18,7 +18,7 @@ def add_to(app: typer.Typer) -> None:
 
 Rates = Annotated[str, typer.Option(help="Learning rates, separated by commas.")]
 Decays = Annotated[str, typer.Option(help="Weight decays, separated by commas.")]
-Seeds = Annotated[int, typer.Option(help="Seeds, of which mean and deviation are taken.")]
+Seeds = Annotated[int, typer.Option(help="Number of seeds.")]
 Epochs = Annotated[int, typer.Option(help="Epochs of training.")]
 Engine = Annotated[str, typer.Option(help="As in `gnode sweep run`.")]
 RATES, DECAYS = "1e-4,1e-3,1e-2", "1e-3,1e-2,1e-1"
@@ -40,12 +40,12 @@ def measure_command(
         bool, typer.Option("--search", help="Choose the setting with one seed, as the paper does.")
     ] = False,
     engine: Engine = "auto",
-    out: Annotated[Path, typer.Option(help="Folder of the sweep; the same command goes on with it.")] = Path(
+    out: Annotated[Path, typer.Option(help="Folder of the sweep; the same command resumes it.")] = Path(
         "runs/expressivity"
     ),
     progress: Progress = None,
 ) -> None:
-    """The least error with which networks fit one trajectory, by N, H, layers and tau.
+    """Measure the lowest error with which networks fit one trajectory, by N, H, layers and tau.
 
     Example: gnode expressivity measure gru,gnode --state 10,32,100 --tau 1,30 --seeds 3 --out runs/expressivity
     """
@@ -97,7 +97,7 @@ def longest_command(
     out: Annotated[Path | None, typer.Option(help="Folder of the sweep; by default runs/longest-MODEL-N.")] = None,
     progress: Progress = None,
 ) -> None:
-    """The longest trajectory that a network fits to a given error: one number for an architecture.
+    """Find the longest trajectory that a network fits to a given error: one number for an architecture.
 
     Example: gnode expressivity longest gnode --state 32 --widths 316 --error 0.05
     """

@@ -82,7 +82,7 @@ def run_command(
 
     request = Request(_need_name(name), scale, _parts(only), seeds, kernel)
     one_core_per_network()
-    of, began = request.of, time.monotonic()
+    of, began = request.artefact, time.monotonic()
     say(f"{of.title} ({of.place}), {scale} scale: {of.scales[scale]}")
 
     def tell(step: str) -> None:

@@ -37,12 +37,15 @@ def run_command(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and do nothing.")] = False,
     search: Annotated[
-        str, typer.Option(help="Settings, as lr,weight-decay, to try with one seed; the others repeat the best.")
+        str,
+        typer.Option(
+            help="Settings that the first seed searches, as lr,weight-decay; the others repeat the best."
+        ),
     ] = "",
     search_with: Annotated[
         list[str] | None,
         typer.Option(
-            help="A setting of the tries alone, as epochs=50; then all seeds repeat the best. May be repeated."
+            help="A setting of the search runs only, as epochs=50; all seeds then repeat the best. May be repeated."
         ),
     ] = None,
     engine: EngineName = "auto",
@@ -141,7 +144,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _settings(texts: list[str] | None) -> dict[str, Any]:
-    """Settings written as NAME=VALUE."""
+    """Reads settings written as NAME=VALUE."""
     from gnode.train.spec import read
 
     found = {}

@@ -1,4 +1,4 @@
-"""gnode theory: what random networks do, and drawn ones beside them."""
+"""gnode theory: mean-field theory of random networks, beside networks drawn at random."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gnode.theory import Critical
 
 RUNAWAY = "*"
-"""Marks points of a curve that are another transition than the paper's."""
+"""Marks points of a curve where the variance runs away before the spectral radius reaches 1."""
 NEAR = 0.05
 """How far from 0 an abscissa may be to count as near."""
 
@@ -59,7 +59,7 @@ def critical_command(
     ] = 4,
     seed: Seed = 0,
 ) -> None:
-    """The critical weight scale, and how networks drawn at it compare.
+    """Compute the critical weight scale, and compare networks drawn at it.
 
     Example: gnode theory critical --depth 3 --activation tanh --sigma-b 0.1
     """
@@ -120,7 +120,7 @@ def curve_command(
     points: Annotated[int, typer.Option(help="Bias scales from 0 to the largest.", min=1)] = 21,
     out: Out = None,
 ) -> None:
-    """Critical curves in the plane of biases and weights (the paper's figure of critical depth)."""
+    """Compute critical curves in the plane of biases and weights (the paper's figure of critical depth)."""
     import numpy as np
     from rich.table import Table
 
@@ -154,7 +154,7 @@ def capacity_command(
     seed: Seed = 0,
     out: Out = None,
 ) -> None:
-    """Gardner's capacity, and the longest random sequences that linear programming can store."""
+    """Compute Gardner's capacity, and the longest random sequences that linear programming can store."""
     from rich.table import Table
 
     from gnode import theory
@@ -189,7 +189,7 @@ def dynamics_command(
     seed: Seed = 0,
     out: Out = None,
 ) -> None:
-    """C_h(tau) and the largest exponent in the chaotic phase, beside simulated networks.
+    """Compute C_h(tau) and the largest exponent in the chaotic phase, beside simulated networks.
 
     The theory is that of networks without gates; with --sigma-z the drawn ones have them.
     """
@@ -215,8 +215,10 @@ def dynamics_command(
 
 
 def spectra_command(
-    models: Annotated[str, typer.Option(help="Of mgru, gnode and lem, separated by commas.")] = "mgru,gnode,lem",
-    state: Annotated[int, typer.Option(help="N.")] = 1000,
+    models: Annotated[
+        str, typer.Option(help="Models out of mgru, gnode and lem, separated by commas.")
+    ] = "mgru,gnode,lem",
+    state: Annotated[int, typer.Option(help="State size N.")] = 1000,
     sigma_w: Annotated[float, typer.Option(help="Scale of the weights.")] = 1.5,
     sigma_z: Annotated[str, typer.Option(help="Scales of the gates, separated by commas.")] = "0,5",
     method: Annotated[str | None, typer.Option(help="Integrator; by default each cell's own.")] = None,
@@ -224,7 +226,7 @@ def spectra_command(
     seed: Seed = 0,
     out: Out = None,
 ) -> None:
-    """Jacobian spectra of gated cells at their steady state (the paper's Appendix B)."""
+    """Compute Jacobian spectra of gated cells at their steady state (the paper's Appendix B)."""
     import numpy as np
     from rich.table import Table
 
@@ -272,5 +274,5 @@ def _save(figure: "Figure", out: Path) -> None:
 
 
 def _with_error(value: float, error: float) -> str:
-    """The error only where it would be seen."""
+    """Writes a value, with its error where that would be seen."""
     return f"{value:.4f}" if error < 5e-5 else f"{value:.4f} ± {error:.2g}"

@@ -57,7 +57,7 @@ def _resume(folder: Path, progress: bool | None) -> "Run":
 
 
 def _use_cores(cores: int) -> None:
-    """Before anything computes, as it has to be."""
+    """Gives jax so many cores, before anything computes."""
     if cores != 1:
         from gnode.devices import use_cores
 

@@ -57,11 +57,6 @@ class Request:
         """The artefact of that name."""
         return find_artefact(self.name)
 
-    @property
-    def of(self) -> Artefact:
-        """The same as `artefact`."""
-        return self.artefact
-
     @cached_property
     def _all_plans(self) -> list[SweepPlan]:
         """The artefact's sweeps at this scale, requested or not, with the scale's own settings."""

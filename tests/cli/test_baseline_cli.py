@@ -53,7 +53,7 @@ def test_walker2d(cache, tmp_path, gnode_command):
         ("baseline characters", "gnode data get characters"),
         ("baseline characters --dropped 1.5", "must be a share from 0"),
         ("baseline walker2d", "gnode data add walker2d PATH"),
-        ("baseline walker2d --batch-size 3", "--batch-size: the last value of walker2d is carried forward"),
+        ("baseline walker2d --batch-size 3", "--batch-size: the persistence baseline of walker2d is not trained"),
         ("baseline --resume nowhere", "nowhere holds no baseline"),
         ("baseline characters --resume nowhere", "give it alone"),
     ],

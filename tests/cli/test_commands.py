@@ -1,5 +1,6 @@
 """The command line as a person meets it: its exit status and its words."""
 
+import inspect
 import json
 import signal
 import subprocess
@@ -10,8 +11,10 @@ import jax
 import numpy as np
 import pytest
 
-from gnode import __version__, cli, load
-from gnode.cli import _app
+from gnode import __version__, baselines, cli, load
+from gnode.cli import _app, baseline
+from gnode.cli import expressivity as expressivity_cli
+from gnode.expressivity import LEARNING_RATES, WEIGHT_DECAYS, longest_fit
 
 SMALL = "--trials 24 --bins 12 --epochs 3 --widths 8 --batch-size 8"
 
@@ -146,3 +149,16 @@ def test_too_little_memory_is_a_sentence(problem, monkeypatch, gnode_command):
     monkeypatch.setattr(cli, "_is_out_of_memory", lambda problem: False)
     with pytest.raises(type(problem)):
         cli.main([])
+
+
+def test_defaults_in_help_are_those_of_the_library():
+    """Help must not import what has the defaults, so some stand twice: here they are compared."""
+    assert {name: baselines.DEFAULTS[name] for name in baseline.DEFAULTS} == baseline.DEFAULTS
+    texts = {expressivity_cli.RATES: LEARNING_RATES, expressivity_cli.DECAYS: WEIGHT_DECAYS}
+    for text, values in texts.items():
+        assert tuple(float(part) for part in text.split(",")) == values
+    defaults = inspect.signature(expressivity_cli.longest_command).parameters
+    library = inspect.signature(longest_fit).parameters
+    assert tuple(int(part) for part in defaults["lengths"].default.split(",")) == library["lengths"].default
+    for name in ("error", "seeds", "epochs"):
+        assert defaults[name].default == library[name].default

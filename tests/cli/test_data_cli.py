@@ -27,7 +27,7 @@ def test_add_list_and_check(cache, tmp_path, gnode_command):
     assert "speech-v2 │ no" in listed
     told = gnode_command("data check walker2d --out pictures").ok()
     assert "18 inputs, 17 outputs" in told
-    carried = float(re.search(r"last value carried forward: (\S+)", told)[1])
+    carried = float(re.search(r"carried forward\): (\S+)", told)[1])
     assert carried == pytest.approx(1.0, abs=0.05)  # the small rollouts take steps of variance 1
     assert (tmp_path / "pictures" / "walker2d-trials.png").stat().st_size > 10_000
 

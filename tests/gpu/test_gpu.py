@@ -32,7 +32,7 @@ STREAMED = {
     "lem without gates": cells.lem(3, 20, gate=False, **SMALL),
 }
 TOLERANCES = {"tf32": 1e-2, "bfloat16": 5e-2}
-"""Relative errors of states and gradients; they measure about a tenth of that."""
+"""The maximum relative errors of states and gradients."""
 
 
 def states_and_gradients(cell, solver, trials=37, bins=20):

@@ -108,14 +108,15 @@ def gradients(name, solver, direction):
     weights = jax.random.normal(jax.random.key(9), (cell.state_size,))
 
     @eqx.filter_jit
+    @eqx.filter_value_and_grad
     def loss(cell):
         return jnp.sum(jnp.tanh(rollout(cell, XS[:4], h0, dt=0.3, method=solver)) @ weights)
 
-    gradient = eqx.filter_grad(loss)(cell)
+    gradient = loss(cell)[1]
     tangent = jax.tree.map(lambda leaf: direction.normal(size=leaf.shape), eqx.filter(cell, eqx.is_inexact_array))
     analytic = sum(jnp.sum(g * t) for g, t in zip(jax.tree.leaves(gradient), jax.tree.leaves(tangent)))
     # Fourth-order central difference: error of order step^4.
-    f = [loss(jax.tree.map(lambda leaf, t, s=s: leaf + s * 1e-3 * t, cell, tangent)) for s in (-2, -1, 1, 2)]
+    f = [loss(jax.tree.map(lambda leaf, t, s=s: leaf + s * 1e-3 * t, cell, tangent))[0] for s in (-2, -1, 1, 2)]
     return float(analytic), float((f[0] - 8 * f[1] + 8 * f[2] - f[3]) / 12e-3)
 
 
