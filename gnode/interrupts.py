@@ -1,6 +1,5 @@
 """Interrupts: Ctrl-C and the termination signal of a scheduler end training after the epoch that is running."""
 
-import threading
 from pathlib import Path
 from types import FrameType
 
@@ -9,7 +8,8 @@ __all__ = ["EXIT_STATUS", "Interrupted", "check", "forget", "handle", "is_wanted
 EXIT_STATUS = 130
 """The exit status of a command that was interrupted, by convention."""
 
-_wanted = threading.Event()
+_wanted = False
+"""A plain flag: a lock, such as that of an event, deadlocks when a second signal interrupts the handler that holds it."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -25,13 +25,14 @@ def handle(number: int, frame: FrameType | None) -> None:
 
     It is recorded because Python loses an exception that is raised inside another library's callback.
     """
-    _wanted.set()
+    global _wanted
+    _wanted = True
     raise KeyboardInterrupt
 
 
 def is_wanted() -> bool:
     """Whether a signal has arrived."""
-    return _wanted.is_set()
+    return _wanted
 
 
 def check() -> None:
@@ -42,4 +43,5 @@ def check() -> None:
 
 def forget() -> None:
     """Forgets any signal that has arrived."""
-    _wanted.clear()
+    global _wanted
+    _wanted = False

@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, PyTree
 
 from gnode import errors
@@ -121,7 +122,7 @@ def values_repr(values: Any) -> str:
     """
     if isinstance(values, int | float | None):
         return "None" if values is None else f"{values:g}"
-    if not isinstance(values, jax.Array | np.ndarray) or isinstance(values, jax.core.Tracer) or values.size == 0:
+    if not isinstance(values, jax.Array | np.ndarray) or isinstance(values, Tracer) or values.size == 0:
         return type(values).__name__
     if values.size == 1:
         return f"{values.item():g}"

@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from gnode import errors
@@ -61,7 +62,7 @@ class LearnedTimescale(Timescale, NotDecayed):
 
     @property
     def text(self) -> str:
-        is_known = isinstance(self.log_tau, jax.Array) and not isinstance(self.log_tau, jax.core.Tracer)
+        is_known = isinstance(self.log_tau, jax.Array) and not isinstance(self.log_tau, Tracer)
         return f"{values_repr(np.exp(self.log_tau) if is_known else self.log_tau)}, trained"
 
     def __repr__(self) -> str:

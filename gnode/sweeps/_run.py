@@ -17,7 +17,7 @@ from gnode.sweeps._member import MemberResult
 from gnode.sweeps._member_checkpoints import UNFINISHED, MemberCheckpoints
 from gnode.sweeps._part import Part
 from gnode.sweeps.engines.base import Engine, Work
-from gnode.sweeps.engines.registry import check_engine, make_engine
+from gnode.sweeps.engines.registry import make_engine
 from gnode.sweeps.grid import Grid, TaskCache
 from gnode.tasks.file_record import record_file
 
@@ -63,27 +63,32 @@ def sweep(
     check_grid(grid, TaskCache(grid.task))
     file = record_file(grid.task)
     folder = Path(out)
+    trainer = make_engine(engine, address=address, workers=workers)
+    _check_free(folder)
+    with files.writing(folder):
+        pass
+    with sweep_locked(folder):  # before anything is written: of two processes that start at once, one is refused
+        _check_free(folder)
+        description = {
+            "task": grid.task,
+            **({"file": file} if file else {}),
+            "axes": grid.axes,
+            **({"search": grid.search} if grid.search else {}),
+            **({"search_with": grid.tried} if grid.tried else {}),
+            "members": grid.members,
+            **provenance.environment(),
+        }
+        with files.writing(folder):
+            files.write_json(folder / SPEC, description)
+        made = Sweep(folder)
+        return made if prepare else _complete(made, trainer, progress)
+
+
+def _check_free(folder: Path) -> None:
     if (folder / SPEC).exists():
         raise errors.StoreError(
-            f"{folder} already holds a sweep; choose another folder, or go on with --resume {folder}."
+            f"{folder} already holds a sweep; choose another folder, or resume it with gnode sweep resume {folder}."
         )
-    check_engine(engine, address=address, workers=workers)
-    with files.writing(folder):
-        files.write_json(
-            folder / SPEC,
-            {
-                "task": grid.task,
-                **({"file": file} if file else {}),
-                "axes": grid.axes,
-                **({"search": grid.search} if grid.search else {}),
-                **({"search_with": grid.tried} if grid.tried else {}),
-                "members": grid.members,
-                **provenance.environment(),
-            },
-        )
-    if prepare:
-        return Sweep(folder)
-    return resume_sweep(folder, engine=engine, address=address, workers=workers, progress=progress)
 
 
 def resume_sweep(
@@ -114,20 +119,25 @@ def resume_sweep(
     trainer = make_engine(engine, address=address, workers=workers)
     found = Sweep(folder)
     with sweep_locked(found.folder, part):
-        if part is None:
-            for place in (found.folder, found.folder / _member.MEMBERS, found.folder / UNFINISHED):
-                files.remove_leftovers(place)
-        training = _Training(found, trainer, TaskCache(found.task_here()), progress, part)
-        try:
-            while todo := found.todo(part):
-                training.round(todo)
-        except KeyboardInterrupt:
-            raise interrupts.Interrupted(found.folder) from None
-        done = None
-        while done != (done := len(found.done())):  # other parts may end while the table is being written
-            found.write_table()
-        if part is None:
-            shutil.rmtree(found.folder / UNFINISHED, ignore_errors=True)
+        return _complete(found, trainer, progress, part)
+
+
+def _complete(found: Sweep, trainer: Engine, progress: bool | None, part: Part | None = None) -> Sweep:
+    """Trains what is left of a sweep, or of a part of it, while its lock is held."""
+    if part is None:
+        for place in (found.folder, found.folder / _member.MEMBERS, found.folder / UNFINISHED):
+            files.remove_leftovers(place)
+    training = _Training(found, trainer, TaskCache(found.task_here()), progress, part)
+    try:
+        while todo := found.todo(part):
+            training.round(todo)
+    except KeyboardInterrupt:
+        raise interrupts.Interrupted(found.folder) from None
+    done = None
+    while done != (done := len(found.done())):  # other parts may end while the table is being written
+        found.write_table()
+    if part is None:
+        shutil.rmtree(found.folder / UNFINISHED, ignore_errors=True)
     return found
 
 

@@ -87,8 +87,11 @@ def fit_with(
     training = _Training(problem, task, None if out is None else Path(out), config, progress, checkpoint_seconds)
     if training.folder is None:
         return training.run(loop.begin(problem))
-    run_folder.create(training.folder, config, net)
-    with locked(training.folder):
+    run_folder.check_free(training.folder)
+    with files.writing(training.folder):
+        pass
+    with locked(training.folder):  # before anything is written: of two processes that start at once, one is refused
+        run_folder.create(training.folder, config, net)
         return training.run(loop.begin(problem))
 
 

@@ -55,17 +55,22 @@ def cores_of(folder: Path) -> int:
         return 1
 
 
-def create(folder: Path, config: dict[str, Any], initial: AbstractNetwork) -> None:
-    """Starts a run folder.
-
-    **Raises:** `StoreError` if the folder already holds a run, or cannot be written.
-    """
+def check_free(folder: Path) -> None:
+    """Raises a `StoreError` if a folder already holds a run, or is a file."""
     if (folder / CONFIG).exists():
         raise errors.StoreError(
             f"{folder} already holds a run; choose another folder, or continue that run with --resume {folder}."
         )
     if folder.exists() and not folder.is_dir():
         raise errors.StoreError(f"{folder} is a file, but a run needs a folder.")
+
+
+def create(folder: Path, config: dict[str, Any], initial: AbstractNetwork) -> None:
+    """Writes the first files of a run. Call it while holding the folder's lock.
+
+    **Raises:** `StoreError` if the folder already holds a run, or cannot be written.
+    """
+    check_free(folder)
     with files.writing(folder):
         files.write_arrays(folder / WEIGHTS, serialisation.to_arrays(initial))
         files.write_json(folder / CONFIG, config)

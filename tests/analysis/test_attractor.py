@@ -72,7 +72,8 @@ def test_plane_attractor():
 
 def test_isolated_points_are_no_continuous_attractor():
     cell = systems.rnn_with(systems.BISTABLE_GAIN * np.eye(3))
-    found = fixed_points(cell, uniform(800, [-1.5] * 3, [1.5] * 3), dt=0.5)  # dt as in test_fixed_points: one compilation
+    # The dt of test_fixed_points, so that both share a compilation.
+    found = fixed_points(cell, uniform(800, [-1.5] * 3, [1.5] * 3), dt=0.5)
     measured = attractor(cell, found.points, dt=0.5)
     assert measured.dimension == 0
     assert measured.shape.name == "points"
