@@ -8,7 +8,7 @@ import math
 import os
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -96,7 +96,7 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 @contextmanager
-def writing(folder: Path) -> Iterator[None]:
+def writing(folder: Path) -> Generator[None, None, None]:
     """Creates `folder` and turns any operating-system error inside the block into a `StoreError`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,7 @@
 import os
 import socket
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -16,7 +16,7 @@ LOCK = ".lock"
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Generator[None, None, None]:
     """Holds a folder's lock during the block.
 
     **Raises:** `StoreError`, which names the other process, if the folder is in use.

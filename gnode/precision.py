@@ -1,6 +1,6 @@
 """Floating-point precision: float32 for training, float64 for analyses, without changing jax's global setting."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import jax
@@ -9,7 +9,7 @@ from jaxtyping import PyTree
 
 
 @contextmanager
-def double() -> Iterator[None]:
+def double() -> Generator[None, None, None]:
     """Enables float64 for new jax arrays inside a `with` block.
 
     >>> with double():

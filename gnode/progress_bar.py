@@ -1,7 +1,7 @@
 """Progress bars: shown on a terminal by default, silent in a log file."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 __all__ = ["epoch_bar", "is_wanted"]
@@ -13,7 +13,7 @@ def is_wanted(choice: bool | None) -> bool:
 
 
 @contextmanager
-def epoch_bar(total: int, done: int, title: str, show: bool) -> Iterator[Callable[[int, str], None]]:
+def epoch_bar(total: int, done: int, title: str, show: bool) -> Generator[Callable[[int, str], None], None, None]:
     """Shows a bar that counts epochs, with a text and the time left.
 
     **Yields:** a function that sets (epochs done, text).

@@ -109,7 +109,7 @@ def study(
     No example: it takes several seconds.
     """
     visited = states_of(states, net.cell.state_size)
-    search = {"dt": dt, "most_starts": errors.whole("starts", starts), "key": key}
+    search: dict[str, Any] = {"dt": dt, "most_starts": errors.whole("starts", starts), "key": key}
     progress("fixed points, tight")
     tight = fixed_points(net, visited, **search)
     progress("fixed points, as in the paper")

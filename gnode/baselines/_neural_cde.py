@@ -82,8 +82,9 @@ class NeuralCDE(AbstractNetwork):
     'heun'
     """
 
-    cell: Controlled
-    initial: AffineState
+    # A module is frozen, so a field may have a narrower type than the abstract one.
+    cell: Controlled  # pyright: ignore[reportIncompatibleVariableOverride]
+    initial: AffineState  # pyright: ignore[reportIncompatibleVariableOverride]
     readout: Readout
     method: str = eqx.field(static=True, default="heun")
     substeps: int = eqx.field(static=True, default=1)

@@ -108,17 +108,8 @@ def gated(
     key_F, key_G = jax.random.split(as_key(key))
     acts = bool(widths) or activate_state  # whether phi_a occurs in F
     for_F = rule.for_field((state, *widths, state), hidden if acts else final, final, activate_state)
-    F = draw_stack(
-        key_F,
-        inputs,
-        state,
-        widths,
-        for_F,
-        rule,
-        hidden=hidden,
-        final=final,
-        activate_state=activate_state,
-    )
+    names: dict[str, Any] = {"hidden": hidden, "final": final, "activate_state": activate_state}
+    F = draw_stack(key_F, inputs, state, widths, for_F, rule, **names)
     if rule.critical == "empirical":
         F = _rescaled(F, jax.random.fold_in(key_F, 1))
     G = draw_stack(key_G, inputs, state, gate_widths, rule, rule, hidden=hidden, final="sigmoid") if gate else None
@@ -133,7 +124,7 @@ def _rescaled(F: Stack, key: Key) -> Stack:
     return eqx.tree_at(lambda F: F.W, F, tuple(gain * W for W in F.W))
 
 
-def gnode(inputs: int, state: int, *, widths: Sequence[int] = (100, 100, 100), key: Key | int, **options) -> Gated:
+def gnode(inputs: int, state: int, *, widths: Sequence[int] = (100, 100, 100), key: Key | int, **options: Any) -> Gated:
     """Draws a gated neural ODE: tau dh/dt = G * (-h + F), where F has hidden layers. Options as in `gated`.
 
     >>> gnode(2, 2, widths=(316, 316), tau=0.01, key=0).F.W[1].shape
@@ -142,7 +133,7 @@ def gnode(inputs: int, state: int, *, widths: Sequence[int] = (100, 100, 100), k
     return gated(inputs, state, widths=widths, key=key, **options)
 
 
-def node(inputs: int, state: int, *, widths: Sequence[int] = (100, 100, 100), key: Key | int, **options) -> Gated:
+def node(inputs: int, state: int, *, widths: Sequence[int] = (100, 100, 100), key: Key | int, **options: Any) -> Gated:
     """Draws a neural ODE with a leak and without a gate: tau dh/dt = -h + F. Options as in `gated`.
 
     >>> node(2, 3, widths=(10,), key=0).G is None
@@ -154,8 +145,11 @@ def node(inputs: int, state: int, *, widths: Sequence[int] = (100, 100, 100), ke
 TANH: dict[str, Any] = {"final": "tanh", "hidden": "tanh"}
 """The activations of the cells of depth one; deeper cells of the paper use ReLU and the identity."""
 
+RATE: dict[str, Any] = {"final": "identity", "hidden": "tanh"}
+"""The activations of the rate network: of the state, and of the sum of its inputs."""
 
-def mgru(inputs: int, state: int, *, key: Key | int, **options) -> Gated:
+
+def mgru(inputs: int, state: int, *, key: Key | int, **options: Any) -> Gated:
     """Draws a minimal gated unit, L_h = L_z = 1. Options as in `gated`.
 
         tau dh/dt = sigmoid(W_z h + U_z x + b_z) * (-h + tanh(W_h h + U_h x + b_h))
@@ -166,7 +160,7 @@ def mgru(inputs: int, state: int, *, key: Key | int, **options) -> Gated:
     return gated(inputs, state, key=key, **TANH | options)
 
 
-def rnn(inputs: int, state: int, *, key: Key | int, **options) -> Gated:
+def rnn(inputs: int, state: int, *, key: Key | int, **options: Any) -> Gated:
     """Draws a vanilla (Elman) network: tau dh/dt = -h + tanh(W h + U x + b). Options as in `gated`.
 
     >>> rnn(2, 3, tau=0.5, key=0)
@@ -175,7 +169,7 @@ def rnn(inputs: int, state: int, *, key: Key | int, **options) -> Gated:
     return gated(inputs, state, gate=False, key=key, **TANH | options)
 
 
-def rate_rnn(inputs: int, state: int, *, key: Key | int, **options) -> Gated:
+def rate_rnn(inputs: int, state: int, *, key: Key | int, **options: Any) -> Gated:
     """Draws a rate network: tau dh/dt = -h + W tanh(h) + U x + b. Options as in `gated`.
 
     This form is common in neuroscience, where h is a voltage and tanh(h) a firing rate.
@@ -183,4 +177,4 @@ def rate_rnn(inputs: int, state: int, *, key: Key | int, **options) -> Gated:
     >>> rate_rnn(2, 3, key=0).F.activate_state
     True
     """
-    return gated(inputs, state, gate=False, activate_state=True, key=key, **{**TANH, "final": "identity", **options})
+    return gated(inputs, state, gate=False, activate_state=True, key=key, **RATE | options)

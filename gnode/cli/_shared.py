@@ -1,6 +1,6 @@
 """What commands share: the console, common options, and what happens after Ctrl-C."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +16,7 @@ Progress = Annotated[bool | None, typer.Option(help="Progress bar; by default on
 
 
 @contextmanager
-def resumable(command: str, folder: Path | None = None) -> Iterator[None]:
+def resumable(command: str, folder: Path | None = None) -> Generator[None, None, None]:
     """Turns an interrupt inside the block into a sentence that says how to go on.
 
     **Arguments:** `command`, with {} in place of the folder; `folder`, by default the one that was being written.

@@ -79,10 +79,9 @@ def _carry_forward(out: Path | None, seeded: dict[str, Any]) -> None:
 
     with console.status("walker2d: reading"):
         result = baselines.walker2d_baseline(out, **seeded)
-    console.print(
-        f"walker2d, {result['task']['test_trials']} test trials: the persistence baseline (the last value carried forward) has a mean squared error "
-        f"of {result['test']['loss']:.4f}.",
-        soft_wrap=True,
+    say(
+        f"walker2d, {result['task']['test_trials']} test trials: the persistence baseline (the last value carried forward) "
+        f"has a mean squared error of {result['test']['loss']:.4f}."
     )
     if out is not None:
         say(f"Written to {out / baselines.RESULT}")

@@ -38,9 +38,7 @@ def run_command(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and do nothing.")] = False,
     search: Annotated[
         str,
-        typer.Option(
-            help="Settings that the first seed searches, as lr,weight-decay; the others repeat the best."
-        ),
+        typer.Option(help="Settings that the first seed searches, as lr,weight-decay; the others repeat the best."),
     ] = "",
     search_with: Annotated[
         list[str] | None,

@@ -26,7 +26,9 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, **options) -> tuple[Figure, list[Axes]]:
+def new_figure(
+    width: float, height: float, rows: int = 1, columns: int = 1, **options: Any
+) -> tuple[Figure, list[Axes]]:
     """Creates a figure in the common style with its axes, row by row, without changing matplotlib's global state."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")

@@ -48,7 +48,7 @@ def strip(rows: Sequence[Mapping[str, Any]], by: str = "model", threshold: float
         axis.scatter(places, kept, s=26, color=_colour(name, position), alpha=0.75, linewidths=0)
         if len(kept):
             best = int(kept.argmin())
-            style = {"color": _colour(name, position), "edgecolors": "black", "linewidths": 1.4}
+            style: dict[str, Any] = {"color": _colour(name, position), "edgecolors": "black", "linewidths": 1.4}
             axis.scatter(places[best], kept[best], s=46, **style)
     axis.set_yscale("log")
     axis.set_xticks(range(len(names)), [_label(name, count) for name, count in zip(names, lost)], parse_math=False)

@@ -63,7 +63,7 @@ def flow_field(
     with _house_style():
         _speed(figure, axes, field)
         u_velocity, v_velocity = np.moveaxis(field.velocity, -1, 0)
-        style = {"color": "white", "linewidth": 0.5, "density": 1.1, "arrowsize": 0.7}
+        style: dict[str, Any] = {"color": "white", "linewidth": 0.5, "density": 1.1, "arrowsize": 0.7}
         axes.streamplot(field.u, field.v, u_velocity, v_velocity, **style)
         handles = _nullclines(axes, field) if nullclines else []
         handles += _trajectories(axes, field, trajectories) + _pulses(axes, field, pulse)
@@ -153,7 +153,7 @@ def _points(axes: Any, coordinates: np.ndarray, points: FixedPoints, show_slow: 
             if which.size == 0:
                 continue
             shown = which[:: max(1, -(-which.size // MOST_POINTS_DRAWN))]
-            style = {"marker": KIND_MARKERS[kind], "markeredgecolor": edge, "markeredgewidth": 0.7}
+            style: dict[str, Any] = {"marker": KIND_MARKERS[kind], "markeredgecolor": edge, "markeredgewidth": 0.7}
             size = 7 if which.size < 50 else 3.5
             axes.plot(*coordinates[shown].T, linestyle="", color=colour, markersize=size, zorder=6, **style)
             label = (
@@ -186,9 +186,9 @@ def eigenvalues(stability: Stability, *, title: str = "") -> Figure:
 def _cloud(axes: Axes, values: np.ndarray) -> None:
     drawn = values[:: max(1, -(-values.shape[0] // MOST_POINTS_DRAWN))]
     every, leading = drawn.ravel(), drawn[:, 0]
-    faint = {"color": COLOURS[0], "markersize": 2.5, "alpha": 0.5}
+    faint: dict[str, Any] = {"color": COLOURS[0], "markersize": 2.5, "alpha": 0.5}
     axes.plot(np.real(every), np.imag(every), ".", rasterized=True, **faint)
-    strong = {"color": COLOURS[1], "markersize": 4, "label": "leading"}
+    strong: dict[str, Any] = {"color": COLOURS[1], "markersize": 4, "label": "leading"}
     axes.plot(np.real(leading), np.imag(leading), ".", rasterized=True, **strong)
     axes.legend(loc="best", markerscale=1.5)
 

@@ -32,7 +32,7 @@ def rollout(
     dt: ArrayLike | None = None,
     ts: ArrayLike | None = None,
     method: str | Solver | None = None,
-    **options,
+    **options: Any,
 ) -> Float[Array, "time state"]:
     """Integrates a cell over a sequence of inputs and returns the state at the end of each bin.
 

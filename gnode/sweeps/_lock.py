@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -16,7 +16,7 @@ PATIENCE = 3.0
 
 
 @contextmanager
-def sweep_locked(folder: Path, part: Part | None = None) -> Iterator[None]:
+def sweep_locked(folder: Path, part: Part | None = None) -> Generator[None, None, None]:
     """Holds the lock of a sweep's folder, or of one part of it, during the block.
 
     While parts are trained nobody holds the whole folder, and a division into another number of parts, whose members would

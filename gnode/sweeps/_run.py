@@ -133,8 +133,9 @@ def _complete(found: Sweep, trainer: Engine, progress: bool | None, part: Part |
             training.round(todo)
     except KeyboardInterrupt:
         raise interrupts.Interrupted(found.folder) from None
-    done = None
-    while done != (done := len(found.done())):  # other parts may end while the table is being written
+    tabulated = -1
+    while tabulated != len(found.done()):  # other parts may end while the table is being written
+        tabulated = len(found.done())
         found.write_table()
     if part is None:
         shutil.rmtree(found.folder / UNFINISHED, ignore_errors=True)

@@ -9,7 +9,7 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -105,7 +105,7 @@ def store(
 
 
 @contextmanager
-def writing() -> Iterator[None]:
+def writing() -> Generator[None, None, None]:
     """Creates the cache folder and turns operating-system errors inside the block into a `StoreError` with a remedy."""
     folder = cache_folder()
     try:
@@ -122,7 +122,7 @@ def writing() -> Iterator[None]:
 
 
 @contextmanager
-def temporary_path(name: str) -> Iterator[Path]:
+def temporary_path(name: str) -> Generator[Path, None, None]:
     """Yields an unused path in the cache, and removes the file or folder at that path at the end, also after an error."""
     with writing():
         path = files.beside(cache_folder() / name)

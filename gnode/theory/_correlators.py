@@ -78,7 +78,7 @@ def correlator(phi: Pointwise, variance: float, with_slope: bool = True) -> Corr
     signal, slope = one_point(phi, variance)
     whole, allowed = (slope * variance, _LEFT_OUT) if with_slope else (signal, _SIGNAL_LEFT_OUT)
     doublings = int(np.clip(np.ceil(np.log2(4 * variance / _HERMITE_TERMS)), 0, 4))  # an estimate of the number needed
-    terms, left_out = _HERMITE_TERMS * 2**doublings // 2, np.inf
+    terms, left_out, powers = _HERMITE_TERMS * 2**doublings // 2, np.inf, np.zeros(0)
     while left_out > allowed and terms < _MOST_TERMS:
         terms *= 2
         powers = hermite_coefficients(phi, variance, terms) ** 2

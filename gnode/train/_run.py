@@ -138,7 +138,9 @@ def load(folder: str | Path, *, like: AbstractNetwork | None = None, task: Task 
     if like is not None and (other := serialisation.difference(config["network"], serialisation.describe(like))):
         raise errors.StoreError(f"the network passed as like is not the one in {folder}: {other}.")
     net = run_folder.load_weights(folder, serialisation.rebuild(config["network"]) if like is None else like)
-    ended = files.read_json(folder / run_folder.RESULT) if (folder / run_folder.RESULT).exists() else None
+    ended: dict[str, Any] | None = (
+        files.read_json(folder / run_folder.RESULT) if (folder / run_folder.RESULT).exists() else None
+    )
     curves = read_curves(folder / run_folder.METRICS)
     if ended is None:
         validation = curves["validation"]

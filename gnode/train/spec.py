@@ -138,7 +138,7 @@ class RunSpec:
 
         task = self.make_task() if task is None else task
         key_net, key_fit = split_key(self.settings["seed"])
-        network = {"tau": task.dt, "state": 2 * task.outputs} | self.part("network")
+        network: dict[str, Any] = {"tau": task.dt, "state": 2 * task.outputs} | self.part("network")
         model = network.pop("model")
         net = models.build(model, task.inputs, task.outputs, key=key_net, solver=self.part("solver"), **network)
         return Realised(net, task, self.fit_settings(), key_fit)

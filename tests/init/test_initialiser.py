@@ -74,26 +74,19 @@ def test_critical_stacks_have_unit_gain_near_zero(scaling, widths, options):
     assert np.mean(gains) == pytest.approx(1.0, abs=0.12)
 
 
-def near_the_edge(networks, places, state=1000, **options):
-    """Returns the abscissa of each of several networks near h = 0, averaged over `places`.
+def near_the_edge(networks, places, **options):
+    """Returns the abscissa of each of several networks of width 1000 near h = 0, averaged over `places`.
 
     The Jacobian of a ReLU network depends on the direction of the displacement from 0.
     """
     found = []
     for seed in range(networks):
-        F = cells.gnode(1, state, init="critical", key=seed, **options).F
-        states = 0.01 * jax.random.normal(jax.random.key(seed + 100), (places, state))
+        F = cells.gnode(1, 1000, init="critical", key=seed, **options).F
+        states = 0.01 * jax.random.normal(jax.random.key(seed + 100), (places, 1000))
         found.append(np.mean([abscissa(F, h) for h in states]))
     return np.array(found)
 
 
-def test_critical_at_width_400_is_within_005_of_the_edge_on_average():
-    """Depth 2, the mean of six networks."""
-    found = near_the_edge(6, places=2, state=400, widths=(400,))
-    assert abs(found.mean()) < 0.05, found
-
-
-@pytest.mark.slow
 def test_critical_at_width_1000_is_within_005_of_the_edge():
     """Depth 2, each of three networks."""
     found = near_the_edge(3, places=2, widths=(1000,))

@@ -25,7 +25,6 @@ from gnode.theory import (
 )
 
 WIDTH = 1000
-NARROW = 400  # quick, with larger finite-size fluctuations
 
 
 @pytest.mark.parametrize(
@@ -110,8 +109,8 @@ def test_usual_initialisations():
     for depth in range(2, 8):
         assert critical_sigma_w_relu(depth) < 2**0.5
         assert min(critical_sigma_w_relu(depth, "glorot", a) for a in np.geomspace(0.01, 100, 41)) > 2**0.5
-    assert measure(RandomStack(3, 2**0.5, "relu"), NARROW).abscissa() > 0.2
-    assert measure(RandomStack(3, 2**0.5, "relu", "glorot"), NARROW).abscissa() < -0.4
+    assert measure(RandomStack(3, 2**0.5, "relu"), WIDTH).abscissa() > 0.2
+    assert measure(RandomStack(3, 2**0.5, "relu", "glorot"), WIDTH).abscissa() < -0.4
 
 
 AT_ZERO = {
@@ -129,7 +128,7 @@ AWAY_FROM_ZERO = {
 }
 
 
-QUICKEST = ("relu depth 2", "relu Glorot narrow")
+QUICKEST = ("tanh depth 1", "relu depth 2", "relu Glorot narrow")
 
 
 def mean_abscissa(settings, width):
@@ -138,12 +137,6 @@ def mean_abscissa(settings, width):
     assert found.radius == pytest.approx(1, abs=1e-12)
     state = round(width / max(1, settings.get("aspect", 1.0)))
     return np.mean([measure(found.stack, state, seed).abscissa() for seed in range(4)])
-
-
-@pytest.mark.parametrize("settings", AT_ZERO.values(), ids=AT_ZERO)
-def test_narrow_drawn_networks_are_critical(settings):
-    """Widest layer 400: the mean abscissa is within 0.1 of 0."""
-    assert abs(mean_abscissa(settings, NARROW)) < 0.1
 
 
 @pytest.mark.parametrize(
@@ -159,14 +152,14 @@ def test_drawn_networks_are_critical(settings):
 
 
 def test_a_network_rests_where_it_is_more_stable_than_theory_says_of_a_typical_state():
-    """tanh with biases, width 200, 12 draws.
+    """tanh with biases, width 500, 12 draws.
 
     A state of the theory's variance that is independent of the weights is marginal within three standard errors and 0.05.
     Where a network relaxes to a fixed point, its abscissa is lower.
     """
     found = critical_sigma_w(3, "tanh", sigma_b=0.1)
-    typical = [measure_typical(found.stack, 200, found.state_variance, seed).abscissa() for seed in range(12)]
-    relaxed = [measure(found.stack, 200, seed, max_steps=2000) for seed in range(12)]
+    typical = [measure_typical(found.stack, 500, found.state_variance, seed).abscissa() for seed in range(12)]
+    relaxed = [measure(found.stack, 500, seed, max_steps=2000) for seed in range(12)]
     assert abs(np.mean(typical)) < min(0.05, 3 * np.std(typical) / 12**0.5)
     lower = np.array([a - one.abscissa() for a, one in zip(typical, relaxed) if one.status == "at rest"])
     assert lower.size >= 6
@@ -218,8 +211,7 @@ def test_paper_glorot_form_fails_away_from_aspect_one():
     assert measure(printed, 600).radius == pytest.approx(3**0.5, rel=0.05)
 
 
-@pytest.mark.parametrize("width", [NARROW, pytest.param(WIDTH, marks=pytest.mark.slow)])
-def test_gain_and_radius(width):
+def test_gain_and_radius_at_width_1000():
     """A tanh field of depth 2 with biases: |J|_F / sqrt N equals rho within 3%.
 
     At states of the theory's variance that are independent of the weights this holds for every network. At fixed points,
@@ -228,9 +220,9 @@ def test_gain_and_radius(width):
     stack = RandomStack(2, 1.1, "tanh", sigma_b=0.3)
     theory, resting, radii = fixed_point(stack), [], []
     for seed in range(6):
-        network, found = draw(stack, width, seed), measure(stack, width, seed)
-        typical = np.sqrt(theory.variance) * np.random.default_rng(seed + 1).normal(size=width)
-        at_typical, at_rest = (np.linalg.norm(network.jacobian(h)) / np.sqrt(width) for h in (typical, found.state))
+        network, found = draw(stack, WIDTH, seed), measure(stack, WIDTH, seed)
+        typical = np.sqrt(theory.variance) * np.random.default_rng(seed + 1).normal(size=WIDTH)
+        at_typical, at_rest = (np.linalg.norm(network.jacobian(h)) / np.sqrt(WIDTH) for h in (typical, found.state))
         assert at_typical == pytest.approx(theory.radius, rel=0.03)
         resting.append(at_rest)
         radii.append(found.radius)

@@ -186,7 +186,13 @@ def _store(refs: PyTree, t: Array, values: PyTree) -> None:
 def run_over_trials(kernel: Any, *, over_trials: tuple, whole: tuple, out: PyTree, interpret: bool) -> Any:
     """Runs a kernel over tiles of trials, the last axis; `out` has the shapes and dtypes of what it writes."""
     tile = _tile(jax.tree.leaves(out)[0].shape[-1])
-    how = {"axis": -1, "tile": tile, "warps": _warps(tile, whole[0]), "stages": 1, "interpret": interpret}
+    how: dict[str, Any] = {
+        "axis": -1,
+        "tile": tile,
+        "warps": _warps(tile, whole[0]),
+        "stages": 1,
+        "interpret": interpret,
+    }
     return run_over_tiles(kernel, over_trials, whole, out, **how)
 
 

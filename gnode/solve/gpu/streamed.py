@@ -64,7 +64,7 @@ def streamed_euler(
 
     **Returns:** the states, time x trials x state.
     """
-    how = {"method": method, "products": products, "interpret": interpret}
+    how: dict[str, Any] = {"method": method, "products": products, "interpret": interpret}
     trials = h0.shape[0]
     slabs = -(-trials // SLAB)
     if slabs <= 1:
@@ -214,7 +214,13 @@ def _run_over_trials(kernel: Any, how: How, over_trials: PyTree, whole: PyTree, 
     """Runs a kernel over tiles of trials, the axis before the last."""
     # Without an inner loop the compiler would pipeline the loop over bins and read values that are not written yet.
     stages = STAGES if max(how.blocks.values()) > 1 else 1
-    options = {"axis": -2, "tile": how.tile, "warps": WARPS, "stages": stages, "interpret": how.interpret}
+    options: dict[str, Any] = {
+        "axis": -2,
+        "tile": how.tile,
+        "warps": WARPS,
+        "stages": stages,
+        "interpret": how.interpret,
+    }
     return run_over_tiles(kernel, over_trials, whole, out, **options)
 
 

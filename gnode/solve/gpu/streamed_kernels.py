@@ -31,7 +31,7 @@ class Piece(NamedTuple):
     """A range of neighbouring blocks."""
 
     first: Any
-    count: int
+    blocks: int
 
 
 class How(NamedTuple):
@@ -57,7 +57,7 @@ class How(NamedTuple):
 
     def at(self, piece: Piece) -> Any:
         """Returns the slice of the units of a piece."""
-        return pl.ds(piece.first * self.block, piece.count * self.block)
+        return pl.ds(piece.first * self.block, piece.blocks * self.block)
 
     def along(self, index: Any) -> Any:
         """Returns the slice of a source that is read in one iteration."""
@@ -65,7 +65,7 @@ class How(NamedTuple):
 
     def empty(self, piece: Piece) -> Array:
         """Returns zeros of the shape of a piece."""
-        return jnp.zeros((self.tile, piece.count * self.block), jnp.float32)
+        return jnp.zeros((self.tile, piece.blocks * self.block), jnp.float32)
 
 
 def forward_kernel(
@@ -109,6 +109,7 @@ def forward_kernel(
         for index, product in enumerate(step.products):
             is_wanted = index + 1 == len(step.products) or index + 1 not in of_state
             function = step.after_product[index]
+            is_followed = False
             for group in product.groups:
                 # The pointwise function is fused with the last group if it has the same units and few other operands.
                 is_last = is_wanted and group == product.groups[-1]
