@@ -10,8 +10,11 @@ if os.environ.get("GNODE_TEST_GPU") != "1":
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Compiling is what tests wait for. Programs are small, so optimising them costs more than it saves (`make test-slow` does).
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+# Sub-processes in other folders find the package, also where it is not installed.
+ROOT = Path(__file__).parent.parent
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 # What one worker or sub-process has compiled, no other one compiles again, nor does the next run.
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "compiled"))
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(ROOT / ".pytest_cache" / "compiled"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 import dataclasses

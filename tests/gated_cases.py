@@ -76,5 +76,8 @@ def kernels_for_a_gpu(euler, cell, xs, h0, dt, *options):
         time_first = jnp.swapaxes(xs, 0, 1), dt.T
         return jnp.sum(euler(eqx.combine(values, structure), h0, *time_first, *options))
 
-    text = jax.jit(jax.grad(loss)).trace(values, xs, h0, dt).lower(lowering_platforms=("cuda",)).as_text()
+    # Newer versions of jax want to know which GPU, where there is none.
+    device = jax.sharding.AbstractDevice(device_kind="NVIDIA H200", num_cores=None, platform="gpu")
+    with jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((1,), ("x",), abstract_device=device)):
+        text = jax.jit(jax.grad(loss)).trace(values, xs, h0, dt).lower(lowering_platforms=("cuda",)).as_text()
     return text.count("__gpu$xla.gpu.triton")

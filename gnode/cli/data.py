@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnode.cli._shared import console, say
+from gnode.wording import plural
 
 if TYPE_CHECKING:
     from gnode.tasks.datasets.originals import DataSet
@@ -121,9 +122,9 @@ def check_command(
 def _print(data: "DataSet", found: "Checked") -> None:
     task = found.task
     counts = ", ".join(f"{count} {part}" for part, count in found.parts.items())
-    say(f"[bold]{data.name}[/]: {sum(found.parts.values())} trials ({counts})")
+    say(f"{data.name}: {plural(sum(found.parts.values()), 'trial')} ({counts})")
     console.print(
-        f"{task.bins} bins of {task.dt:.4g} s, {task.inputs} inputs, {task.outputs} outputs, "
+        f"{plural(task.bins, 'bin')} of {task.dt:.4g} s, {plural(task.inputs, 'input')}, {plural(task.outputs, 'output')}, "
         f"{100 * found.missing:.1f}% of bins missing",
         soft_wrap=True,
     )

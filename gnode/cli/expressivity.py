@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from gnode.cli._shared import Progress, console, numbers, say, whole_numbers
+from gnode.wording import plural
 
 
 def add_to(app: typer.Typer) -> None:
@@ -73,7 +74,9 @@ def measure_command(
         search=search,
     )
     names = ("model", "state", "hidden", "layers", "tau", "lr", "weight_decay")
-    table = Table(*names, "min. training MSE", title=f"{bins} bins, {epochs} epochs, {seeds} seeds")
+    table = Table(
+        *names, "min. training MSE", title=f"{plural(bins, 'bin')}, {plural(epochs, 'epoch')}, {plural(seeds, 'seed')}"
+    )
     for row in found.rows():
         table.add_row(*(f"{row[name]}" for name in names), f"{row['mean']:.4g} ± {row['std']:.2g}")
     console.print(table)

@@ -15,6 +15,7 @@ from gnode.expressivity._measure import LEARNING_RATES, WEIGHT_DECAYS
 from gnode.network import Network
 from gnode.sweeps import sweep_or_resume
 from gnode.types import Key
+from gnode.wording import plural
 
 LENGTHS = (5, 7, 10, 14, 20, 28, 40, 57, 80, 113, 160, 226, 320)
 """The lengths that are tried by default, in bins: a factor of the square root of 2 apart."""
@@ -71,15 +72,15 @@ class LongestFit:
     def __repr__(self) -> str:
         bound = ", a lower bound" if self.is_bound else ""
         seeds = self.errors.shape[1]
-        return f"LongestFit({self.mean:.3g} ± {self.std:.2g} bins to {self.error:g}{bound}, {seeds} seeds)"
+        return f"LongestFit({self.mean:.3g} ± {self.std:.2g} bins to {self.error:g}{bound}, {plural(seeds, 'seed')})"
 
     def summary(self) -> str:
         """Returns the result as one sentence."""
         at_least = "at least " if self.is_bound else ""
         return (
             f"fits trajectories of {at_least}{self.mean:.3g} ± {self.std:.2g} bins to a mean squared error of "
-            f"{self.error:g} ({self.errors.shape[1]} seeds, {len(self.lengths)} lengths from {self.lengths[0]} to "
-            f"{self.lengths[-1]} tried)"
+            f"{self.error:g} ({plural(self.errors.shape[1], 'seed')}, {plural(len(self.lengths), 'length')} from "
+            f"{self.lengths[0]} to {self.lengths[-1]} tried)"
         )
 
 

@@ -18,6 +18,7 @@ from jaxtyping import Float
 from gnode import errors
 from gnode.cells import CELLS
 from gnode.sweeps import Sweep, sweep_or_resume
+from gnode.wording import plural
 
 LEARNING_RATES = (1e-4, 1e-3, 1e-2)
 """The learning rates of the paper's 9 settings."""
@@ -61,7 +62,7 @@ class Point:
 
     def __repr__(self) -> str:
         layers = f", {self.layers} x {self.hidden} hidden" if self.layers else ""
-        error = f"error {self.mean:.3g} ± {self.std:.2g}, {len(self.errors)} seeds"
+        error = f"error {self.mean:.3g} ± {self.std:.2g}, {plural(len(self.errors), 'seed')}"
         return f"Point({self.model}, N = {self.state}{layers}, tau = {self.tau:g}, {self.bins} bins: {error})"
 
     @property
@@ -115,7 +116,8 @@ class Expressivity:
 
     def __repr__(self) -> str:
         models = ", ".join(self.values("model"))
-        return f"Expressivity({len(self.points)} networks ({models}), {self.seeds} seeds, {self.epochs} epochs)"
+        counts = f"{plural(self.seeds, 'seed')}, {plural(self.epochs, 'epoch')}"
+        return f"Expressivity({plural(len(self.points), 'network')} ({models}), {counts})"
 
     @classmethod
     def of(cls, sweep: Sweep) -> "Expressivity":
@@ -254,11 +256,9 @@ def measure(
     >>> small = {"lr": [1e-2], "weight_decay": [1e-3], "seeds": 1, "bins": 2, "epochs": 1, "channels": 2}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     measure("gru", f"{folder}/grid", state=[2], progress=False, **small)
-    Expressivity(1 networks (gru), 1 seeds, 1 epochs)
+    Expressivity(1 network (gru), 1 seed, 1 epoch)
     """
-    names = [models] if isinstance(models, str) else list(models)
-    for name in names:
-        errors.one_of("model", name, CELLS)
+    names = [errors.one_of("model", name, CELLS) for name in ([models] if isinstance(models, str) else models)]
     sweep = sweep_or_resume(
         "ou",
         out,

@@ -11,6 +11,7 @@ from gnode.sweeps.grid import Grid, TaskCache
 from gnode.tasks import Task
 from gnode.train.settings import Settings
 from gnode.train.spec import OPTIONS, RunSpec
+from gnode.wording import plural
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +32,8 @@ class SweepCost:
     def summary(self) -> str:
         """Returns the cost as a sentence."""
         return (
-            f"{self.members} members in {self.groups} groups, {self.compilations} compilations, {self.updates:,} updates; "
+            f"{plural(self.members, 'member')} in {plural(self.groups, 'group')}, "
+            f"{plural(self.compilations, 'compilation')}, {self.updates:,} update{'' if self.updates == 1 else 's'}; "
             f"about {self.memory_bytes / 2**20:.1f} MiB of memory at a time with engine {self.engine}."
         )
 

@@ -12,6 +12,7 @@ from gnode import errors
 from gnode.sweeps._search import Search
 from gnode.train.settings import Settings
 from gnode.train.spec import DEFAULTS, OPTIONS, RunSpec, read
+from gnode.wording import plural
 
 if TYPE_CHECKING:
     from gnode.tasks import Task
@@ -48,7 +49,7 @@ class Grid:
     tried: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return f"Grid({self.task!r}, {len(self.members)} members in {len(self.groups)} groups)"
+        return f"Grid({self.task!r}, {plural(len(self.members), 'member')} in {plural(len(self.groups), 'group')})"
 
     @classmethod
     def over(
