@@ -25,10 +25,10 @@ test-fast: install     ## style, and the tests that take less than a quarter of 
 	$(PYTEST) -m "not slow" -n 2 --dist worksteal --fast
 
 test-slow: install     ## tests that train for minutes, with full compiler optimisation
-	JAX_DISABLE_MOST_OPTIMIZATIONS=0 $(PYTEST) -m slow
+	JAX_DISABLE_MOST_OPTIMIZATIONS=0 XLA_FLAGS= $(PYTEST) -m slow
 
 test-slow-turn: install ## the slow tests of one file, another one each time (what continuous integration adds)
-	JAX_DISABLE_MOST_OPTIMIZATIONS=0 $(PYTEST) -m slow $$($(BIN)/python tests/slow_turn.py)
+	JAX_DISABLE_MOST_OPTIMIZATIONS=0 XLA_FLAGS= $(PYTEST) -m slow $$($(BIN)/python tests/slow_turn.py)
 
 test-gpu:              ## what only a GPU can check; uses the Python that has jax for it
 	GNODE_TEST_GPU=1 $(or $(wildcard $(BIN)/python),$(PYTHON)) -m pytest tests/gpu

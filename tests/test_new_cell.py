@@ -32,9 +32,10 @@ def test_it_trains_loads_resumes_and_reports(gnode_command, tmp_path):
     assert "report.html" in gnode_command("analyse --starts 20", folder).ok()
     assert "A Leaky cell with a state of 2 dimensions" in (folder / "analysis" / "report.html").read_text()
     assert json.loads((folder / "analysis" / "analysis.json").read_text())["fixed_points"]["starts"] == 20
-    assert "model 'leaky' has no setting 'widths'" in gnode_command(
-        f"train flipflop-square --model leaky --widths 8 {SMALL}"
-    ).one_sentence()
+    assert (
+        "model 'leaky' has no setting 'widths'"
+        in gnode_command(f"train flipflop-square --model leaky --widths 8 {SMALL}").one_sentence()
+    )
 
 
 @pytest.mark.parametrize("engine", ["threads", "one_program"])
