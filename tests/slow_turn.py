@@ -8,7 +8,7 @@ TESTS = Path(__file__).parent
 
 def slow_files():
     """The files that have slow tests, in order."""
-    return [path for path in sorted(TESTS.rglob("test_*.py")) if "mark.slow" in path.read_text()]
+    return [path for path in sorted(TESTS.rglob("test_*.py")) if "pytest.mark.slow" in path.read_text()]
 
 
 def turn():
