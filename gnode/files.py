@@ -45,10 +45,13 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a text file atomically."""
+    """Writes a text file atomically and flushes it to the disk."""
     temporary = beside(path)
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
+    with temporary.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    _rename(temporary, path)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -63,7 +66,18 @@ def write_arrays(path: Path, arrays: Mapping[str, np.ndarray], *, compressed: bo
         (np.savez_compressed if compressed else np.savez)(file, **arrays)  # type: ignore[arg-type]
         file.flush()
         os.fsync(file.fileno())
+    _rename(temporary, path)
+
+
+def _rename(temporary: Path, path: Path) -> None:
+    """Gives a finished file its name, and flushes the folder, so that the name too survives a power cut."""
     os.replace(temporary, path)
+    if hasattr(os, "O_DIRECTORY"):
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def read_json(path: Path) -> Any:

@@ -198,12 +198,14 @@ def _split(labels: np.ndarray | None, count: int, validation: float, test: float
 
 def _filled(binned: _Binned, training: np.ndarray, fill: str | None, standardise: bool) -> np.ndarray:
     """Returns the inputs standardised and filled, with zeros in the padding after a trial."""
-    inputs = as_numbers("inputs", binned.inputs).astype(np.float32)
+    with np.errstate(over="ignore"):  # what float32 cannot hold is refused below
+        inputs = as_numbers("inputs", binned.inputs).astype(np.float32)
     bins = np.arange(inputs.shape[1])
     lengths = np.full(len(inputs), inputs.shape[1])
     if np.shape(binned.lengths) == lengths.shape:  # `Trials` raises an error for any other shape
         lengths = np.asarray(binned.lengths)
     padding = bins >= lengths[:, None]
+    _refuse_infinite(binned.inputs, inputs, padding)
     inputs[padding] = np.nan  # excludes padding from mean and deviation
     if standardise:
         Scale.of(inputs[training]).apply(inputs)
@@ -212,6 +214,17 @@ def _filled(binned: _Binned, training: np.ndarray, fill: str | None, standardise
     filled = inputs if fill is None else fill_missing(inputs, fill, times)
     filled[padding] = 0.0
     return filled
+
+
+def _refuse_infinite(given: np.ndarray, inputs: np.ndarray, padding: np.ndarray) -> None:
+    """Raises an error for an infinite input, which would turn the mean of its channel and then all of it into NaN."""
+    infinite = np.argwhere(np.isinf(inputs) & ~padding[..., None])
+    if len(infinite):
+        trial, bin, channel = infinite[0]
+        raise errors.ArgumentError(
+            f"inputs holds {given[trial, bin, channel]} at trial {trial}, bin {bin}, channel {channel}, which is not finite "
+            f"in float32; write a missing value as NaN."
+        )
 
 
 def _with_time_stamps(binned: _Binned, timestamp: str) -> np.ndarray:

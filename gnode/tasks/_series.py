@@ -239,7 +239,7 @@ class Series:
             raise errors.ArgumentError(
                 f"targets have shape {targets.shape}, but must be ({len(self.values)}, outputs), one row per sample."
             )
-        known = np.isfinite(targets).all(axis=1)
+        known = ~np.isnan(targets).any(axis=1)
         mask = known if self.target_mask is None else np.asarray(self.target_mask, bool)
         if mask.shape != known.shape:
             raise errors.ArgumentError(f"target_mask has shape {mask.shape}, but must be {known.shape}.")

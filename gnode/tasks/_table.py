@@ -110,7 +110,7 @@ def _trial_arrays(table: Table, columns: _Columns, dt: float | None) -> dict[str
         learned = {"targets": labels, "classes": classes}
     else:
         targets = _padded(table.numbers(columns.targets), place)
-        learned = {"targets": targets, "mask": np.isfinite(targets).all(axis=2)}
+        learned = {"targets": targets, "mask": ~np.isnan(targets).any(axis=2)}
     # Without a column of times, rows are dt apart, and samples are put on bins in the same way.
     times = table.numbers([columns.time]) if columns.time else place[:, 1:] * float(dt or 1)
     _check_times(times[:, 0], place[:, 0], table, columns.time, trials)

@@ -127,6 +127,12 @@ def resume(
         problem = loop.pose(found.net, found.task, found.settings, as_key(found.config["key"]))
         begun = loop.begin(problem)
         checkpoint = read_checkpoint(folder / run_folder.CHECKPOINT, begun.state)
+        if checkpoint is None and (folder / run_folder.METRICS).exists():
+            # The weights are the best ones by now: to start from them would be another run.
+            raise errors.StoreError(
+                f"{folder} has lost its {run_folder.CHECKPOINT}, without which the run cannot be resumed; load its best "
+                f"weights with gnode.load, or train again in another folder."
+            )
         training = _Training(problem, found.task, folder, found.config, progress, checkpoint_seconds)
         return training.run(begun if checkpoint is None else checkpoint)
 

@@ -77,7 +77,11 @@ def create(folder: Path, config: dict[str, Any], initial: AbstractNetwork) -> No
 
 
 def save(folder: Path, checkpoint: Checkpoint, best: AbstractNetwork) -> None:
-    """Saves a checkpoint. `checkpoint.npz` alone decides where a run resumes; the other files follow from it."""
+    """Saves a checkpoint. `checkpoint.npz` alone decides where a run resumes; the other files follow from it.
+
+    **Raises:** `StoreError` if the folder cannot be written, or has been removed.
+    """
+    _check_there(folder)
     with files.writing(folder):
         write_checkpoint(folder / CHECKPOINT, checkpoint)
         files.write_arrays(folder / WEIGHTS, serialisation.to_arrays(best))
@@ -85,9 +89,20 @@ def save(folder: Path, checkpoint: Checkpoint, best: AbstractNetwork) -> None:
 
 
 def finish(folder: Path, result: dict[str, Any]) -> None:
-    """Writes how a run ended."""
+    """Writes how a run ended.
+
+    **Raises:** `StoreError` if the folder cannot be written, or has been removed.
+    """
+    _check_there(folder)
     with files.writing(folder):
         files.write_json(folder / RESULT, result)
+
+
+def _check_there(folder: Path) -> None:
+    if not (folder / CONFIG).exists():  # a folder that is made again without it would hold no run
+        raise errors.StoreError(
+            f"{folder} was removed, or moved, while its run was training, so it cannot be stored there."
+        )
 
 
 def load_weights(folder: Path, like: PyTree) -> PyTree:

@@ -140,3 +140,17 @@ def test_a_validation_set_without_a_target_is_refused():
     mask[arrays(X, np.arange(20.0)[:, None, None] + 0 * Y, 0.1).train.targets[0, 0, 0].astype(int)] = 1
     with pytest.raises(ArgumentError, match="none of the 3 validation trials"):
         arrays(X, Y, 0.1, mask=mask)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e39])
+def test_an_infinite_input_is_an_error_and_not_a_channel_of_zeros(value):
+    inputs = np.random.default_rng(0).normal(size=(10, 5, 2))
+    inputs[3, 2, 1] = value
+    with pytest.raises(ArgumentError, match="at trial 3, bin 2, channel 1"):
+        arrays(inputs, np.zeros((10, 5, 1)), 0.1, fill="hold", standardise=True)
+
+
+def test_an_infinite_target_is_an_error_and_not_a_gap(tmp_path):
+    (tmp_path / "mine.csv").write_text("trial,x,y\n" + "".join(f"{t},1,{'inf' if t == 2 else 1}\n" for t in range(6)))
+    with pytest.raises(ArgumentError, match="targets holds inf"):
+        tasks.make(str(tmp_path / "mine.csv"), target_columns=("y",), dt=0.1, validation=0.4)

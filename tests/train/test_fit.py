@@ -1,8 +1,10 @@
 """Runs: best weights, stopping, divergence, folders, resuming, and files that are broken."""
 
 import dataclasses
+import inspect
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -347,3 +349,48 @@ def test_a_network_that_does_not_fit_the_task():
 def test_every_problem_is_a_gnode_error():
     assert issubclass(ArgumentError, GnodeError)
     assert issubclass(StoreError, GnodeError)
+
+
+def test_a_lost_checkpoint_is_refused_rather_than_resumed_from_the_best_weights(tmp_path):
+    fit(small_net(), small_task(), out=tmp_path / "run", **QUICK)
+    (tmp_path / "run" / "result.json").unlink()
+    (tmp_path / "run" / "checkpoint.npz").unlink()
+    with pytest.raises(StoreError, match="has lost its checkpoint"):
+        resume(tmp_path / "run")
+    assert load(tmp_path / "run").status == "interrupted"
+
+
+def test_a_folder_that_is_removed_while_its_run_trains_is_an_error(tmp_path, monkeypatch):
+    original = loop.next_epoch
+
+    def remove_then_train(*arguments):
+        shutil.rmtree(tmp_path / "run")
+        monkeypatch.setattr(loop, "next_epoch", original)
+        return original(*arguments)
+
+    monkeypatch.setattr(loop, "next_epoch", remove_then_train)
+    with pytest.raises(StoreError, match="was removed, or moved"):
+        fit(small_net(), small_task(), out=tmp_path / "run", **QUICK)
+    assert not (tmp_path / "run").exists()
+
+
+def test_of_two_that_start_at_once_on_one_folder_one_is_refused_before_it_writes(tmp_path):
+    pytest.importorskip("fcntl")
+    from gnode.locks import locked
+
+    (tmp_path / "run").mkdir()
+    with locked(tmp_path / "run"), pytest.raises(StoreError, match="in use by process"):
+        fit(small_net(), small_task(), out=tmp_path / "run", **QUICK)
+    assert [path.name for path in (tmp_path / "run").iterdir()] == [".lock"]
+
+
+def test_two_signals_at_once_do_not_hang():
+    """The handler may be interrupted anywhere by a second signal, so it must not hold a lock."""
+    source = inspect.getsource(interrupts)
+    assert "threading" not in source
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            interrupts.handle(signal.SIGTERM, None)
+    assert interrupts.is_wanted()
+    interrupts.forget()
+    assert not interrupts.is_wanted()
