@@ -15,7 +15,7 @@ os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 # Halves the time again. Only where these flags are known to be there: XLA aborts the process on one that it does not know.
 # Without fused multiply-add, how a program is cut into fusions changes no rounding, and equal numbers stay equal.
 if version("jax").startswith("0.10.") and platform.machine() == "x86_64":
-    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false --xla_cpu_max_isa=SSE4_2")
+    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false --xla_cpu_max_isa=AVX")
 # Sub-processes in other folders find the package, also where it is not installed.
 ROOT = Path(__file__).parent.parent
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
