@@ -15,7 +15,8 @@ os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 # Halves the time again. Only where these flags are known to be there: XLA aborts the process on one that it does not know.
 # Without fused multiply-add, how a program is cut into fusions changes no rounding, and equal numbers stay equal.
 if version("jax").startswith("0.10.") and platform.machine() == "x86_64":
-    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false --xla_cpu_max_isa=AVX")
+    flags = "use_fusion_emitters=false", "max_isa=AVX", "parallel_codegen_split_count=1", "multi_thread_eigen=false"
+    os.environ.setdefault("XLA_FLAGS", " ".join(f"--xla_cpu_{flag}" for flag in flags))
 # Sub-processes in other folders find the package, also where it is not installed.
 ROOT = Path(__file__).parent.parent
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
@@ -62,6 +63,14 @@ def pytest_terminal_summary(terminalreporter, config):
                     seconds[report.nodeid] = seconds.get(report.nodeid, 0.0) + report.duration
         long = sorted(name for name, total in seconds.items() if total > LONG)
         LONG_TESTS.write_text("\n".join(long) + "\n")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def coarse_figures():
+    """Figures are drawn as for users, with fewer dots and without compression, which takes half as long."""
+    from gnode.plots import _style
+
+    _style.STYLE |= {"savefig.dpi": 72, "pdf.fonttype": 3, "pdf.compression": 0}
 
 
 @pytest.fixture
