@@ -10,8 +10,7 @@ install: .venv/installed
 .venv/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("gnode needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
 	test -d .venv || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -e '.[test,ray]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,ray]'
 	touch .venv/installed
 
 demo: install          ## train a two-dimensional gated neural ODE on the square task and draw the square it learned
