@@ -55,7 +55,9 @@ def flip_flop(
     >>> flip_flop("square", trials=5, validation=2)
     Task('flipflop-square', 5 training and 2 validation trials of 100 bins, 2 inputs, 2 outputs, loss mse at every bin)
     """
-    source = _PulseSource.checked(amplitude, bits, mean_pulses, pulse_bins, span, start, reading)
+    source = _PulseSource.checked(
+        amplitude, bits=bits, mean_pulses=mean_pulses, pulse_bins=pulse_bins, span=span, start=start, reading=reading
+    )
     counts = {"bits": source.bits, "trials": trials, "validation": validation, "bins": bins, "dt": dt}
     pulse_options = {"mean_pulses": mean_pulses, "pulse_bins": pulse_bins, "span": span, "start": start}
     trials, validation = errors.whole("trials", trials), errors.whole("validation", validation)
@@ -86,6 +88,7 @@ class _PulseSource:
     def checked(
         cls,
         amplitude: str,
+        *,
         bits: int | None,
         mean_pulses: float | None,
         pulse_bins: int | None,
