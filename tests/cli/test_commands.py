@@ -113,7 +113,7 @@ def test_ctrl_c_or_a_scheduler_ends_a_sweep_with_a_sentence(way, tmp_path):
     process.send_signal(way)
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 130, said
-    assert f"gnode sweep --resume {tmp_path}/grid" in said
+    assert f"gnode sweep resume {tmp_path}/grid" in said
     assert "terminate" not in said
     assert list((tmp_path / "grid" / "unfinished").glob("*.npz"))
 
