@@ -11,11 +11,14 @@
 | `gnode reproduce NAME --about`       | `gnode reproduce about NAME`         |
 """
 
+import difflib
 from collections.abc import Sequence
 
 SWEEP = ("run", "status", "resume")
 REPRODUCE = ("list", "run", "collect", "prepare", "about")
 HELP = ("--help", "-h")
+CLOSE = 0.7
+"""How alike a word and a command must be for the word to be a misspelled command rather than a task or an artefact."""
 
 
 def translated(arguments: Sequence[str]) -> list[str]:
@@ -32,8 +35,15 @@ def translated(arguments: Sequence[str]) -> list[str]:
     return words
 
 
+def _is_new(rest: list[str], commands: Sequence[str]) -> bool:
+    """Whether a command line names one of the commands, asks for help, or misspells a command."""
+    if not rest or rest[0].startswith("-"):
+        return bool(rest) and rest[0] in HELP
+    return bool(difflib.get_close_matches(rest[0], commands, cutoff=CLOSE))
+
+
 def _sweep(rest: list[str]) -> list[str]:
-    if rest and (rest[0] in SWEEP or rest[0] in HELP):
+    if _is_new(rest, SWEEP):
         return rest
     for position, word in enumerate(rest):
         if word == "--resume":
@@ -44,7 +54,7 @@ def _sweep(rest: list[str]) -> list[str]:
 
 
 def _reproduce(rest: list[str]) -> list[str]:
-    if rest and (rest[0] in REPRODUCE or rest[0] in HELP):
+    if _is_new(rest, REPRODUCE):
         return rest
     for flag in ("list", "collect", "prepare", "about"):
         if f"--{flag}" in rest:

@@ -17,8 +17,8 @@ CLOSE = 0.7
 def sentence(problem: Any) -> str:
     """Says what is wrong with a command line, and what was probably meant."""
     command = "gnode" if problem.ctx is None else problem.ctx.command_path
-    unknown = getattr(problem, "option_name", None)
-    if unknown is not None and not getattr(problem, "option", None):
+    if type(problem).__name__ == "NoSuchOption":
+        unknown = problem.option_name
         return f"{command} has no option {unknown}.{_meant(unknown, problem.ctx)} See {command} --help."
     text = problem.format_message().strip().rstrip(".")
     if "unexpected extra argument" in text:

@@ -14,7 +14,10 @@ import pytest
 from gnode import __version__, baselines, cli, load
 from gnode.cli import _app, baseline
 from gnode.cli import expressivity as expressivity_cli
+from gnode.cli._old_spellings import translated
 from gnode.expressivity import LEARNING_RATES, WEIGHT_DECAYS, longest_fit
+from gnode.reproduce import NAMES
+from gnode.tasks import TASKS
 
 SMALL = "--trials 24 --bins 12 --epochs 3 --widths 8 --batch-size 8"
 
@@ -50,6 +53,9 @@ def test_a_users_own_arrays(gnode_command, tmp_path):
         ("train flipflop-sqare", "Did you mean 'flipflop-square'?"),
         ("train flipflop-square --model gnod", "Did you mean 'gnode'?"),
         ("train flipflop-square --learning-rate 1", "has no option --learning-rate. Did you mean --lr?"),
+        ("train flipflop-square --lr", "option '--lr' requires an argument"),
+        ("sweep statsu grid", "no such command 'statsu'. Did you mean 'status'?"),
+        ("reproduce colect", "no such command 'colect'. Did you mean 'collect'?"),
         ("trian flipflop-square", "no such command 'trian'. Did you mean 'train'?"),
         ("train flipflop-square --init kaiming", "Did you mean 'kaiming_normal'?"),
         ("train flipflop-square --method eular", "Did you mean 'euler'?"),
@@ -162,3 +168,15 @@ def test_defaults_in_help_are_those_of_the_library():
     assert tuple(int(part) for part in defaults["lengths"].default.split(",")) == library["lengths"].default
     for name in ("error", "seeds", "epochs"):
         assert defaults[name].default == library[name].default
+
+
+def test_no_task_and_no_artefact_is_taken_for_a_misspelled_command():
+    assert all(translated(["sweep", name])[1] == "run" for name in TASKS)
+    assert all(translated(["reproduce", name])[1] == "run" for name in NAMES)
+    for old, new in (
+        ("--list", "list"),
+        ("--collect", "collect"),
+        ("fig1 --prepare", "prepare"),
+        ("fig1 --about", "about"),
+    ):
+        assert translated(["reproduce", *old.split()])[1] == new
