@@ -50,6 +50,13 @@ def test_it_is_swept_beside_the_others(engine, gnode_command, tmp_path):
     assert cell_label("leaky") == "Leaky"
 
 
+def test_a_setting_that_the_cell_holds_as_a_static_field_is_no_value_of_one_program(gnode_command, tmp_path):
+    axes = f"--model leaky --tau 0.01,0.02 {SMALL}"
+    said = gnode_command(f"sweep run flipflop-square {axes} --engine one_program --out", tmp_path / "one")
+    assert "differ in a static field, such as tau" in said.one_sentence()
+    assert "2 members" in gnode_command(f"sweep run flipflop-square {axes} --engine threads --out", tmp_path / "t").ok()
+
+
 def test_a_name_is_registered_once_and_with_known_options():
     with pytest.raises(ArgumentError, match="there is already a cell named 'leaky'"):
         register("leaky", LINE)

@@ -81,6 +81,11 @@ class _Chunk:
         self.task = work.tasks(self.settings[0])
         self.data = loop.on_device(self.task)
         self.problems = [pose(settings, self.task, self.data) for settings in self.settings]
+        if len({jax.tree.structure(problem.frozen) for problem in self.problems}) > 1:
+            raise errors.ArgumentError(
+                "members of one group have cells that differ in a static field, such as tau, so they are not one program; "
+                "make that field an array, or use engine 'threads'."
+            )
         self.begun = [checkpoints.load(index, loop.begin(own)) for index, own in zip(chunk, self.problems)]
         self.epoch = self.begun[0].epoch
         self.delivered: set[int] = set()
