@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gnode.solve import Solver
     from gnode.types import Key
 
-__all__ = ["build", "cell_options", "network_options"]
+__all__ = ["build", "network_options"]
 
 
 def network_options() -> dict[str, Option]:
@@ -32,15 +32,6 @@ def network_options() -> dict[str, Option]:
         ),
         "readout_widths": Option("network", widths, "Widths of the hidden layers of the readout, such as 64x64.", "64"),
     }
-
-
-def cell_options(model: str) -> tuple[str, ...]:
-    """Returns the names of the options of a model's cell.
-
-    >>> cell_options("lem")
-    ('tau', 'learn_tau', 'init', 'bias_std', 'gate')
-    """
-    return registry.cell_entry(model).options
 
 
 def build(

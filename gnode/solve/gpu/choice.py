@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from gnode import errors
+from gnode.devices import is_on_gpu
 from gnode.solve._cores import Integrate
 from gnode.solve._solver import Solver
 from gnode.solve.gpu import fused, streamed
@@ -26,7 +27,7 @@ def kernel_for(cell: Any, solver: Solver, dtype: Any) -> Callable[[Any], Integra
     **Raises:** `ArgumentError` if the requested kernel does not support the cell, the solver or the dtype.
     """
     is_fused, is_streamed = _is_fused(cell, solver, dtype), _is_streamed(cell, solver, dtype)
-    on_gpu = jax.default_backend() == "gpu"
+    on_gpu = is_on_gpu()
     if not (on_gpu or INTERPRET):
         return None
     how = {"products": solver.products, "interpret": not on_gpu}
