@@ -6,6 +6,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 from gnode import errors
+from gnode.arguments import checked
 
 __all__ = ["ACTIVATIONS", "Activation", "activation"]
 
@@ -28,6 +29,7 @@ ACTIVATIONS: dict[str, str] = {
 """Every activation by name, and where its function is: it is imported when it is first used."""
 
 
+@checked
 def activation(name: str) -> Activation:
     """Returns the activation function of that name.
 

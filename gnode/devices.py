@@ -11,6 +11,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import PyTree
 
 from gnode import errors
+from gnode.arguments import checked
 
 __all__ = [
     "available_cores",
@@ -43,6 +44,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+@checked
 def use_cores(count: int) -> None:
     """Gives jax `count` CPU devices, for networks whose solver has `cores=count`. Call it before anything computes.
 
@@ -52,7 +54,7 @@ def use_cores(count: int) -> None:
 
     No example: it must come before anything computes.
     """
-    errors.whole("cores", count)
+    count = errors.whole("cores", count)
     try:
         jax.config.update("jax_num_cpu_devices", count)
     except RuntimeError as problem:

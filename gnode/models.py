@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.cells import registry
 from gnode.network.names import INITIAL_STATES
 from gnode.options import Option, choice, widths
@@ -25,15 +26,18 @@ def network_options() -> dict[str, Option]:
     """
     return {
         "model": Option("network", str, f"Network: {', '.join(registry.CELLS)}.", synonyms=("cell", "network")),
-        "state": Option("network", int, "State size N.", synonyms=("units", "hidden_size", "size")),
+        "state": Option("network", int, "State size N.", check=errors.whole, synonyms=("units", "hidden_size", "size")),
         **registry.OPTIONS,
         "initial": Option(
             "network", str, f"Initial state: {', '.join(INITIAL_STATES)}.", check=choice(tuple(INITIAL_STATES))
         ),
-        "readout_widths": Option("network", widths, "Widths of the hidden layers of the readout, such as 64x64.", "64"),
+        "readout_widths": Option(
+            "network", widths, "Widths of the hidden layers of the readout, such as 64x64.", "64", check=errors.wholes
+        ),
     }
 
 
+@checked
 def build(
     model: str,
     inputs: int,

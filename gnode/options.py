@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gnode import errors
+from gnode.arguments import check_kind
 
 __all__ = [
     "Option",
@@ -18,6 +19,7 @@ __all__ = [
     "optional",
     "options_of",
     "setting",
+    "single",
     "stages",
     "widths",
     "words",
@@ -25,6 +27,9 @@ __all__ = [
 ]
 
 Check = Callable[[str, Any], Any]
+
+LARGEST_SINGLE = 3.4e38
+"""About the largest number of single precision, in which networks are trained."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +52,13 @@ class Option:
     synonyms: tuple[str, ...] = ()
     compiles: bool = True
     check: Check | None = None
+
+    def accept(self, name: str, value: Any) -> None:
+        """Raises an `ArgumentError` for a bad value; without a `check`, for one of another kind than `read` makes."""
+        if self.check is not None:
+            self.check(name, value)
+        elif value is not None and self.read in _KINDS:  # None stands for the default of the task or cell
+            check_kind(name, value, _KINDS[self.read])
 
     def text(self, value: Any) -> Any:
         """Returns a value as `read` takes it; numbers and words stay as they are."""
@@ -79,6 +91,18 @@ def check_settings(instance: Any) -> None:
 def optional(check: Check) -> Check:
     """Makes a check that also accepts None."""
     return lambda name, value: None if value is None else check(name, value)
+
+
+def single(check: Check) -> Check:
+    """Makes a check that also refuses numbers which are infinite in single precision."""
+
+    def checked(name: str, value: Any) -> Any:
+        found = check(name, value)
+        if abs(found) > LARGEST_SINGLE:
+            raise errors.ArgumentError(f"{name} is {errors.shown(value)}, but must be at most {LARGEST_SINGLE:g}.")
+        return found
+
+    return checked
 
 
 def choice(allowed: Sequence[str]) -> Check:
@@ -119,7 +143,10 @@ def stages(text: str) -> tuple[tuple[int, int], ...]:
     >>> stages("14@100+28@100")
     ((14, 100), (28, 100))
     """
-    return tuple((int(stage.split("@")[0]), int(stage.split("@")[1])) for stage in text.split("+"))
+    pairs = [stage.split("@") for stage in text.split("+")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError(text)
+    return tuple((int(bins), int(epochs)) for bins, epochs in pairs)
 
 
 def yes_or_no(text: str) -> bool:
@@ -129,3 +156,13 @@ def yes_or_no(text: str) -> bool:
     True
     """
     return {"yes": True, "true": True, "no": False, "false": False}[text.lower()]
+
+
+_KINDS: dict[Any, Any] = {
+    int: int,
+    float: float,
+    yes_or_no: bool,
+    numbers: Sequence[float],
+    words: Sequence[str],
+}
+"""The kind of the value that a reader makes."""

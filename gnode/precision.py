@@ -7,6 +7,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PyTree
 
+from gnode import errors
+from gnode.arguments import checked
+
 
 @contextmanager
 def double() -> Generator[None, None, None]:
@@ -20,12 +23,18 @@ def double() -> Generator[None, None, None]:
         yield
 
 
+@checked
 def to_dtype(tree: PyTree, dtype: jnp.dtype | type) -> PyTree:
     """Casts every floating-point array of a tree to `dtype`; other leaves stay as they are.
 
     >>> to_dtype({"W": jnp.ones(2), "n": 3}, jnp.float16)["W"].dtype
     dtype('float16')
     """
+
+    if not jnp.issubdtype(dtype, jnp.floating):
+        raise errors.ArgumentError(
+            f"dtype is {errors.shown(dtype)}, but must be a floating-point type, such as float64."
+        )
 
     def cast(leaf: PyTree) -> PyTree:
         is_float = hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jnp.floating)

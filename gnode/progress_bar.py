@@ -25,10 +25,10 @@ def epoch_bar(total: int, done: int, title: str, show: bool) -> Generator[Callab
     from rich.console import Console
 
     columns = (
-        progress.TextColumn("{task.description}"),
+        progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(bar_width=14),
         progress.TextColumn("epoch {task.completed}/{task.total}"),
-        progress.TextColumn("[cyan]{task.fields[text]}"),
+        progress.TextColumn("{task.fields[text]}", style="cyan", markup=False),
         progress.TimeElapsedColumn(),
         progress.TextColumn("left"),
         progress.TimeRemainingColumn(),

@@ -1,5 +1,6 @@
 """Types and helpers that every room may use: random keys, markers of untrained arrays, short reprs of modules."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -10,6 +11,7 @@ from jax.core import Tracer
 from jaxtyping import Array, PyTree
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.wording import plural
 
 Key = Array
@@ -30,7 +32,8 @@ class NotDecayed(eqx.Module):
     """
 
 
-def as_key(key: Key | int | None, name: str = "key") -> Key:
+@checked
+def as_key(key: Key | int | Sequence[int] | None, name: str = "key") -> Key:
     """Converts a seed to a jax key.
 
     **Arguments:**
@@ -45,6 +48,7 @@ def as_key(key: Key | int | None, name: str = "key") -> Key:
     >>> as_key(3) == jax.random.key(3)
     Array(True, dtype=bool)
     """
+    name = errors.shortened(name)
     if key is None:
         raise errors.ArgumentError(f"{name} is missing: pass a whole number or a jax key, e.g. {name}=0.")
     if isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
@@ -52,20 +56,27 @@ def as_key(key: Key | int | None, name: str = "key") -> Key:
             raise errors.ArgumentError(f"{name} is an array of keys of shape {key.shape}, but must be a single key.")
         return key
     if isinstance(key, int | np.integer) and not isinstance(key, bool):
-        return jax.random.key(errors.whole(name, int(key), at_least=0))
-    if isinstance(key, list | tuple) and key and all(isinstance(part, int) for part in key):
+        return jax.random.key(errors.seed(name, int(key)))
+    numbers = jax.random.key_data(jax.random.key(0)).size
+    if (
+        isinstance(key, list | tuple)
+        and len(key) == numbers
+        and all(isinstance(part, int) and 0 <= part < 2**32 for part in key)
+    ):
         return jax.random.wrap_key_data(jnp.asarray(key, jnp.uint32))
     raise errors.ArgumentError(
         f"{name} is {errors.shown(key)}, but must be a whole number or a jax key (jax.random.key(0))."
     )
 
 
+@checked
 def split_key(key: Key | int) -> tuple[Key, Key]:
     """Splits a key or a seed into two independent keys."""
     first, second = jax.random.split(as_key(key))
     return first, second
 
 
+@checked
 def plain_key(key: Key | int) -> int | list[int]:
     """Converts a key to a value that JSON can hold: the seed itself, or the list of numbers inside a jax key.
 
@@ -73,10 +84,11 @@ def plain_key(key: Key | int) -> int | list[int]:
     (3, Array(True, dtype=bool))
     """
     if isinstance(key, int | np.integer):
-        return int(key)
+        return errors.seed("key", int(key))
     return np.asarray(jax.random.key_data(as_key(key))).tolist()
 
 
+@checked
 def numpy_generator(key: Key | int, name: str = "key") -> np.random.Generator:
     """Makes a numpy generator from a key, so that the data it draws are the same on every machine.
 

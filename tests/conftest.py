@@ -107,7 +107,7 @@ def gnode_command(capsys, monkeypatch):
 
     Only what needs a process of its own (signals, kills, what is imported) starts one.
     """
-    handlers = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     monkeypatch.setenv("XLA_FLAGS", os.environ.get("XLA_FLAGS", ""))  # a sweep sets its own; not for later tests
     monkeypatch.setenv("COLUMNS", "200")
 

@@ -16,18 +16,22 @@ PACKAGE = Path(__file__).parent.parent / "gnode"
 DESIGN = PACKAGE.parent / "docs" / "design.md"
 
 GROUND = {
+    "_kinds",
     "_lazy",
     "_activation_functions",
     "activations",
+    "arguments",
     "devices",
     "errors",
     "files",
     "interrupts",
     "locks",
     "options",
+    "os_errors",
     "precision",
     "progress_bar",
     "provenance",
+    "schema",
     "types",
     "wording",
 }
@@ -54,8 +58,9 @@ MAY_IMPORT = {
     "report": {"network", "tasks", "train", "sweeps", "analysis", "plots"},
     "baselines": {"cells", "network", "tasks", "train", "plots"},
     "demo": {"train", "analysis", "plots"},
+    "doctor": {"tasks", "train", "sweeps", "reproduce"},
     "reproduce": _TRAINED | {"analysis", "plots"},
-    "cli": _TRAINED | {"analysis", "plots", "report", "baselines", "demo", "bench", "reproduce"},
+    "cli": _TRAINED | {"analysis", "plots", "report", "baselines", "demo", "bench", "reproduce", "doctor"},
     "__main__": {"cli"},
 }
 

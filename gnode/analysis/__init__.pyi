@@ -2,7 +2,6 @@ from gnode.analysis._attractor import Attractor as Attractor
 from gnode.analysis._attractor import Check as Check
 from gnode.analysis._attractor import Gating as Gating
 from gnode.analysis._attractor import attractor as attractor
-from gnode.analysis._attractor import slow_states as slow_states
 from gnode.analysis._fixed_points.result import PRESETS as PRESETS
 from gnode.analysis._fixed_points.result import STATUSES as STATUSES
 from gnode.analysis._fixed_points.result import FixedPoints as FixedPoints
@@ -32,6 +31,7 @@ from gnode.analysis._memory import memory_lifetime as memory_lifetime
 from gnode.analysis._memory import trial_error as trial_error
 from gnode.analysis._pca import PCA as PCA
 from gnode.analysis._pca import pca as pca
+from gnode.analysis._slow_states import slow_states as slow_states
 from gnode.analysis._spectra import NEAR_ZERO as NEAR_ZERO
 from gnode.analysis._spectra import SteadySpectrum as SteadySpectrum
 from gnode.analysis._spectra import steady_spectrum as steady_spectrum

@@ -12,12 +12,13 @@ from gnode.analysis._fixed_points.merging import even_sample
 from gnode.analysis._manifold import Manifold, Shape, manifold, shape
 from gnode.analysis._memory import MemoryLifetime, memory_lifetime
 from gnode.analysis._stability import DEFAULT_MARGIN, Stability, stability
-from gnode.analysis._system import Field, System, drift_of, flow_of, gate_of, in_chunks, outputs_of, states_of, system
+from gnode.analysis._system import Field, System, drift_of, gate_of, in_chunks, last_axis, outputs_of, states_of, system
+from gnode.arguments import checked
 from gnode.cells import Cell
 from gnode.network import AbstractNetwork
+from gnode.solve import Solver
 from gnode.wording import plural
 
-SLOWEST_CROSSING = 1e-3  # largest share of the visited set's extent that a slow state moves in one tau
 MOST_POINTS = 500  # size of the even sample for eigenvalues and lifetimes
 MANIFOLD_AGREEMENT = 0.8  # smallest share of points with the same local dimension
 CONNECTED = 0.95  # smallest share of points in one connected component
@@ -166,56 +167,7 @@ class Attractor:
         return numbers
 
 
-def slow_states(
-    source: AbstractNetwork | Cell | Field | System,
-    states: Any,
-    *,
-    dt: float,
-    settle: float | None = None,
-    speed: float | None = None,
-    x: Any = None,
-    method: Any = None,
-) -> Float[np.ndarray, "count state"]:
-    """Returns the slow set on which states settle.
-
-    These are the states after some time at a constant input, if they hardly move any more.
-
-    **Arguments:**
-
-    - `source`, `x`, `dt`, `method`: as in `system`.
-    - `states`: the initial states, usually visited ones.
-    - `settle`: the time to settle in seconds, 10 tau by default.
-    - `speed`: the largest |dh/dt| per second of a state that is kept; by default that of a state which takes 1000 tau
-      to cross the visited set.
-
-    **Returns:** the slow states, possibly none.
-
-    >>> len(slow_states(lambda h, x: -h, [[1.0], [2.0]], dt=0.1))
-    2
-    """
-    of = system(source, x=x, dt=errors.positive("dt", dt), state=np.shape(states)[-1], method=method)
-    matrix = states_of(states, of.size)
-    wait = 10 / float(of.rate) if settle is None else errors.not_negative("settle", settle)
-    extent = float(np.linalg.norm(np.ptp(matrix, axis=0)))
-    fastest = SLOWEST_CROSSING * float(of.rate) * extent if speed is None else errors.positive("speed", speed)
-    bins = round(wait / dt)
-    settled = in_chunks(_Settling(bins), of, matrix)
-    settled = settled[np.all(np.isfinite(settled), axis=1)]
-    if len(settled) == 0:
-        return settled
-    return settled[np.linalg.norm(in_chunks(flow_of, of, settled), axis=1) <= fastest]
-
-
-@dataclasses.dataclass(frozen=True)
-class _Settling:
-    """Iterates the map for a number of bins."""
-
-    bins: int
-
-    def __call__(self, of: System, h: Array) -> Array:
-        return jax.lax.fori_loop(0, self.bins, lambda _, h: of.step(h), h)
-
-
+@checked
 def attractor(
     source: AbstractNetwork | Cell | Field | System,
     points: Any,
@@ -226,7 +178,7 @@ def attractor(
     speed_tolerance: float = 0.01,
     error_tolerance: float = 0.1,
     horizon: float | None = None,
-    method: Any = None,
+    method: str | Solver | None = None,
 ) -> Attractor:
     """Measures a slow set: its geometry, spectrum, drift and memory, and the conditions of Appendix C.
 
@@ -248,7 +200,10 @@ def attractor(
     >>> attractor(lambda h, x: h * np.array([0.0, -1.0]), line)
     Attractor(interval of dimension 1, 60 points, 1 component, a continuous attractor)
     """
-    of = system(source, x=x, dt=dt, state=np.shape(points)[-1], method=method)
+    of = system(source, x=x, dt=dt, state=last_axis(points, "points"), method=method)
+    errors.not_negative("margin", margin)
+    errors.not_negative("speed_tolerance", speed_tolerance)
+    errors.positive("error_tolerance", error_tolerance)
     cloud = states_of(points, of.size, "points")
     geometry = manifold(cloud)
     sample = geometry.core[even_sample(geometry.core, MOST_POINTS)]

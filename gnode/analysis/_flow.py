@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 from gnode import errors
 from gnode.analysis._pca import pca
 from gnode.analysis._system import Field, System, flow_of, in_chunks, outputs_of, states_of, system
+from gnode.arguments import checked
 from gnode.cells import Cell
 from gnode.network import AbstractNetwork
 from gnode.wording import plural
@@ -34,13 +35,15 @@ class Plane:
     def __repr__(self) -> str:
         return f"Plane({' x '.join(self.labels)}, in {plural(self.origin.size, 'dimension')})"
 
-    def lift(self, coordinates: Float[np.ndarray, "*grid 2"]) -> Float[np.ndarray, "*grid state"]:
+    @checked
+    def lift(self, coordinates: Any) -> Float[np.ndarray, "*grid state"]:
         """Returns the states of the plane at the coordinates (u, v)."""
-        return self.origin + (np.asarray(coordinates) - self.offset) @ self.span
+        return self.origin + (_with_last_axis("coordinates", coordinates, 2) - self.offset) @ self.span
 
+    @checked
     def project(self, states: Any) -> Float[np.ndarray, "*batch 2"]:
         """Returns the coordinates (u, v) of states, which need not lie in the plane."""
-        return self.offset + (np.asarray(states, dtype=np.float64) - self.origin) @ self.reader.T
+        return self.offset + (_with_last_axis("states", states, self.origin.size) - self.origin) @ self.reader.T
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,6 +85,7 @@ class FlowField:
         return self.plane.labels
 
 
+@checked
 def state_plane(size: int, first: int = 0, second: int = 1, origin: Any = None) -> Plane:
     """Builds the plane of two coordinates of the state; the other coordinates stay at `origin` (zero by default).
 
@@ -90,11 +94,15 @@ def state_plane(size: int, first: int = 0, second: int = 1, origin: Any = None) 
     """
     if errors.whole("size", size) < 2:
         raise errors.ArgumentError(f"size is {size}, but a plane needs a state of at least 2 dimensions.")
-    span = np.eye(size)[[first, second]]
+    errors.affordable("size", size, 32.0 * size)
+    first, second = _axes(first, second, size, "coordinates of the state")
+    span = np.zeros((2, size))
+    span[[0, 1], [first, second]] = 1.0
     centre = np.zeros(size) if origin is None else states_of(origin, size, "origin")[0]
     return Plane(centre, span, span, span @ centre, (f"h{first + 1}", f"h{second + 1}"))
 
 
+@checked
 def output_plane(net: AbstractNetwork, first: int = 0, second: int = 1, origin: Any = None) -> Plane:
     """Builds the plane in which two outputs change and the state changes as little as possible.
 
@@ -117,6 +125,7 @@ def output_plane(net: AbstractNetwork, first: int = 0, second: int = 1, origin: 
     centre = np.zeros(of.size) if origin is None else states_of(origin, of.size, "origin")[0]
     if net.outputs < 2:
         raise errors.ArgumentError(f"net has {net.outputs} output, but an output plane needs 2: use another plane.")
+    first, second = _axes(first, second, net.outputs, "outputs")
     probes = np.stack([centre, centre + 1.0, centre - 0.5])
     C = in_chunks(_readout_jacobian, of, probes)
     if not np.allclose(C, C[0], rtol=1e-6, atol=1e-9):
@@ -130,6 +139,7 @@ def output_plane(net: AbstractNetwork, first: int = 0, second: int = 1, origin: 
     return Plane(centre, np.linalg.pinv(reader).T, reader, offset, (f"output {first + 1}", f"output {second + 1}"))
 
 
+@checked
 def pca_plane(states: Any, first: int = 0, second: int = 1) -> Plane:
     """Builds the plane of two principal components of states, through their mean.
 
@@ -139,6 +149,7 @@ def pca_plane(states: Any, first: int = 0, second: int = 1) -> Plane:
     components = pca(states)
     if len(components.explained) < 2:
         raise errors.ArgumentError("states has 1 dimension, but a plane needs at least 2.")
+    first, second = _axes(first, second, len(components.explained), "principal components")
     span = components.components[[first, second]]
     shares = components.explained[[first, second]]
     labels = (
@@ -148,15 +159,16 @@ def pca_plane(states: Any, first: int = 0, second: int = 1) -> Plane:
     return Plane(components.mean, span, span, np.zeros(2), labels)
 
 
+@checked
 def points_plane(points: Any) -> Plane:
     """Builds the plane through three states; the first is the origin, the second lies on the u axis.
 
     >>> points_plane([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 1.0, 0.0]]).project([2.0, 1.0, 5.0])
     array([2., 1.])
     """
-    matrix = np.asarray(points, dtype=np.float64)
-    if matrix.ndim != 2 or len(matrix) != 3 or not np.all(np.isfinite(matrix)):
-        raise errors.ArgumentError(f"points has shape {matrix.shape}, but must hold three states, one per row.")
+    matrix = errors.array("points", points, (3, "state"))
+    if matrix.shape[1] < 2:
+        raise errors.ArgumentError("points has states of 1 dimension, but a plane needs at least 2.")
     sides = matrix[1:] - matrix[0]
     Q, R = np.linalg.qr(sides.T)
     if np.min(np.abs(np.diagonal(R))) <= 1e-12 * np.max(np.abs(R)):
@@ -165,6 +177,7 @@ def points_plane(points: Any) -> Plane:
     return Plane(matrix[0], span, span, np.zeros(2), ("from point 1 to 2", "across"))
 
 
+@checked
 def flow_field(
     source: AbstractNetwork | Cell | Field | System,
     *,
@@ -193,10 +206,16 @@ def flow_field(
     array([1., 1.])
     """
     of = system(source, x=x, state=state)
+    around = None if around is None else states_of(around, of.size, "around")
     if plane is None:
         plane = default_plane(of, around)
+    elif plane.origin.size != of.size:
+        raise errors.ArgumentError(
+            f"plane lies in {plural(plane.origin.size, 'dimension')}, but the state has {of.size}; make another plane."
+        )
     (u_low, u_high), (v_low, v_high) = _limits(plane, limits, around)
     count = errors.whole("resolution", resolution, at_least=2)
+    errors.affordable("resolution", resolution, 40.0 * count**2 * of.size)
     u, v = np.linspace(u_low, u_high, count), np.linspace(v_low, v_high, count)
     states = plane.lift(np.stack(np.meshgrid(u, v), axis=-1)).reshape(-1, of.size)
     flow = in_chunks(flow_of, of, states)
@@ -231,11 +250,30 @@ def _limits(plane: Plane, limits: Any, around: Any) -> tuple[tuple[float, float]
         low, high = coordinates.min(axis=0), coordinates.max(axis=0)
         margin = 0.25 * np.maximum(high - low, 1e-3 * max(1.0, float(np.abs(coordinates).max())))
         limits = tuple(zip(low - margin, high + margin))
-    pairs = np.asarray(limits, dtype=float)
-    if pairs.shape != (2, 2) or not np.all(pairs[:, 0] < pairs[:, 1]):
-        raise errors.ArgumentError(f"limits is {limits!r}, but must be ((low, high), (low, high)) with low < high.")
+    pairs = errors.array("limits", limits, (2, 2))
+    if not np.all((pairs[:, 0] < pairs[:, 1]) & np.isfinite(pairs[:, 1] - pairs[:, 0])):
+        raise errors.ArgumentError(
+            f"limits is {errors.shown(limits)}, but must be ((low, high), (low, high)) with low < high."
+        )
     return (float(pairs[0, 0]), float(pairs[0, 1])), (float(pairs[1, 0]), float(pairs[1, 1]))
 
 
 def _readout_jacobian(of: System, h: Float[Array, " state"]) -> Float[Array, "outputs state"]:
     return jax.jacfwd(lambda h: jnp.atleast_1d(outputs_of(of, h)))(h)
+
+
+def _axes(first: int, second: int, count: int, what: str) -> tuple[int, int]:
+    """Returns the indices of the two axes of a plane, if they differ and are there."""
+    axes = (errors.whole("first", first, at_least=0), errors.whole("second", second, at_least=0))
+    if max(axes) >= count or axes[0] == axes[1]:
+        raise errors.ArgumentError(
+            f"first and second are {first} and {second}, but must be two different {what}, from 0 to {count - 1}."
+        )
+    return axes
+
+
+def _with_last_axis(name: str, values: Any, size: int) -> np.ndarray:
+    found = errors.array(name, values, finite=False)
+    if found.ndim == 0 or found.shape[-1] != size:
+        raise errors.ArgumentError(f"{name} has shape {found.shape}, but its last axis must have size {size}.")
+    return found

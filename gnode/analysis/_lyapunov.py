@@ -10,10 +10,12 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from gnode import errors
-from gnode.analysis._system import Field, System, in_double, states_of, system
+from gnode.analysis._system import Field, System, in_double, last_axis, states_of, system
+from gnode.arguments import checked
 from gnode.cells import Cell
 from gnode.network import AbstractNetwork
 from gnode.precision import double
+from gnode.solve import Solver
 
 _BLOCKS = 10  # the standard error is computed from the means of this many consecutive blocks
 
@@ -60,6 +62,7 @@ class LyapunovExponents:
         return whole + before / abs(self.exponents[whole]) if whole else 0.0
 
 
+@checked
 def lyapunov(
     source: AbstractNetwork | Cell | Field | System,
     start: Any,
@@ -70,7 +73,7 @@ def lyapunov(
     xs: Any = None,
     x: Any = None,
     exponents: int | None = None,
-    method: Any = None,
+    method: str | Solver | None = None,
 ) -> LyapunovExponents:
     """Computes the Lyapunov exponents of the map that the solver iterates, by repeated QR decompositions.
 
@@ -92,13 +95,14 @@ def lyapunov(
     >>> lyapunov(lambda h, x: -h, [1.0], dt=0.1, steps=50, transient=0).exponents.round(6)  # ln(0.9) / 0.1
     array([-1.053605])
     """
-    of = system(source, x=x, dt=errors.positive("dt", dt), state=np.size(start), method=method)
+    of = system(source, x=x, dt=errors.positive("dt", dt), state=last_axis(start, "start"), method=method)
     h0 = states_of(start, of.size, "start")[0]
     count = of.size if exponents is None else errors.whole("exponents", exponents)
     if count > of.size:
         raise errors.ArgumentError(f"exponents is {count}, but the state has only {of.size} dimensions.")
     steps = errors.whole("steps", steps, at_least=_BLOCKS)
     total = steps + errors.whole("transient", transient, at_least=0)
+    errors.affordable("steps", steps, 8.0 * total * (count + of.cell.inputs))
     inputs = _inputs(of, xs, total)
     with double():
         logs = np.asarray(_growth(in_double(of), jnp.asarray(h0), jnp.asarray(inputs), count))
@@ -116,10 +120,7 @@ def lyapunov(
 def _inputs(of: System, xs: Any, total: int) -> Float[np.ndarray, "time inputs"]:
     if xs is None:
         return np.broadcast_to(np.asarray(of.x), (total, of.cell.inputs))
-    values = np.asarray(xs, dtype=np.float64)
-    if values.ndim != 2 or values.shape[1] != of.cell.inputs or len(values) == 0:
-        raise errors.ArgumentError(f"xs has shape {values.shape}, but must be (time, {of.cell.inputs}).")
-    return np.resize(values, (total, of.cell.inputs))
+    return np.resize(errors.array("xs", xs, ("time", of.cell.inputs)), (total, of.cell.inputs))
 
 
 @eqx.filter_jit

@@ -6,7 +6,9 @@ import numpy as np
 from jaxtyping import Float
 from scipy.spatial import ConvexHull, KDTree, QhullError
 
+from gnode import errors
 from gnode.analysis._fixed_points.merging import components, even_sample
+from gnode.arguments import checked
 from gnode.wording import plural
 
 SHAPES: dict[str, str] = {
@@ -33,6 +35,7 @@ FLAT = 0.1  # a local direction with less than this share of the largest local v
 RING_WOBBLE = 0.15  # standard deviation of a ring's radius, as a share of its mean
 RING_GAP = np.pi / 3  # largest angle without points in a ring
 RING_HOLE, ANNULUS_HOLE = 0.8, 0.2  # smallest inner radius, as a share of the outer one, of a ring and of an annulus
+LARGEST = 1e150  # of a coordinate
 STRAIGHT = 0.1  # width of an interval, as a share of its length
 SQUARE_SIDES = 1.25  # the largest ratio of the sides of a square
 
@@ -87,6 +90,7 @@ class Manifold:
         return f"Manifold(dimension {self.dimension}, {counted}, extent {self.extent:.3g})"
 
 
+@checked
 def manifold(points: Float[np.ndarray, "count state"]) -> Manifold:
     """Measures the dimension and the connectedness of a cloud of points.
 
@@ -103,6 +107,7 @@ def manifold(points: Float[np.ndarray, "count state"]) -> Manifold:
     >>> manifold(np.stack([np.cos(angle), np.sin(angle)], axis=1)).dimension
     1
     """
+    points = _moderate("points", errors.array("points", points, ("count", "state")))
     extent = float(np.linalg.norm(np.ptp(points, axis=0)))
     core = points[even_sample(points, MOST_CORE_POINTS, CORE_SPACING * extent)]
     if len(core) < 2:
@@ -134,6 +139,7 @@ def _local_dimensions(core: np.ndarray) -> np.ndarray:
     return np.sum(variances > FLAT * variances[:, :1], axis=1)
 
 
+@checked
 def shape(outputs: Float[np.ndarray, "count outputs"], dimension: int) -> Shape:
     """Names the shape of a point set in output coordinates.
 
@@ -148,6 +154,8 @@ def shape(outputs: Float[np.ndarray, "count outputs"], dimension: int) -> Shape:
     >>> shape(grid, dimension=2).name
     'rectangle'
     """
+    outputs = _moderate("outputs", errors.array("outputs", outputs, ("count", "outputs")))
+    errors.whole("dimension", dimension, at_least=0)
     low, high = outputs.min(axis=0), outputs.max(axis=0)
     if dimension == 0:
         return Shape("points", low, high, {"points": float(len(outputs))})
@@ -238,3 +246,10 @@ def _volume(outputs: np.ndarray, low: np.ndarray, high: np.ndarray) -> _ShapeFie
         return "region", low, high, {}
     # A ball fills pi/6 = 0.52 of the box around it; a cuboid sampled by points falls a little short of 1.
     return "cuboid" if fill > 0.75 else "region", low, high, {"cuboid_fill": fill}
+
+
+def _moderate(name: str, points: np.ndarray) -> np.ndarray:
+    """Returns points whose distances can be squared; refuses others."""
+    if np.max(np.abs(points)) > LARGEST:
+        raise errors.ArgumentError(f"{name} holds numbers above {LARGEST:g}, whose squares overflow; scale them down.")
+    return points

@@ -11,10 +11,12 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from gnode import errors
-from gnode.analysis._system import Field, System, in_double, outputs_of, states_of, system
+from gnode.analysis._system import Field, System, bins_of, in_double, last_axis, outputs_of, states_of, system
+from gnode.arguments import checked, checked_class
 from gnode.cells import Cell
 from gnode.network import AbstractNetwork
 from gnode.precision import double
+from gnode.solve import Solver
 from gnode.types import Key, numpy_generator
 from gnode.wording import plural
 
@@ -58,6 +60,7 @@ class MemoryLifetime:
         return float(np.mean(np.isinf(self.lifetimes)))
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class AmplitudeError:
     """The error of memories with amplitudes between `low` and `high`.
@@ -75,6 +78,7 @@ class AmplitudeError:
     count: int
 
 
+@checked
 def memory_lifetime(
     source: AbstractNetwork | Cell | Field | System,
     states: Any,
@@ -83,7 +87,7 @@ def memory_lifetime(
     tolerance: float = 0.1,
     horizon: float | None = None,
     x: Any = None,
-    method: Any = None,
+    method: str | Solver | None = None,
 ) -> MemoryLifetime:
     """Iterates the map from each state at a constant input, and measures how long its output stays where it was.
 
@@ -100,15 +104,17 @@ def memory_lifetime(
     >>> round(memory.median, 2)  # near ln 2
     0.69
     """
-    of = system(source, x=x, dt=errors.positive("dt", dt), state=np.shape(states)[-1], method=method)
-    matrix = states_of(states, of.size)
+    of = system(source, x=x, dt=errors.positive("dt", dt), state=last_axis(states), method=method)
+    matrix, dt = states_of(states, of.size), float(dt)
+    errors.positive("tolerance", tolerance)
     span = 1000 * dt if horizon is None else errors.positive("horizon", horizon)
-    bins = max(1, round(span / dt))
+    bins = max(1, bins_of("horizon", span, dt))
+    errors.affordable("horizon", span, 8.0 * bins * matrix.size)
     with double():
         outputs = np.asarray(_let_go(in_double(of), jnp.asarray(matrix), bins))
     departure = np.linalg.norm(outputs - outputs[0], axis=-1)
     departure = np.where(np.isfinite(departure), departure, np.inf)
-    has_passed = departure > errors.positive("tolerance", tolerance)
+    has_passed = departure > tolerance
     times = dt * np.arange(bins + 1)
     lifetimes = np.where(has_passed.any(axis=0), times[np.argmax(has_passed, axis=0)], np.inf)
     quartiles = np.quantile(departure, [0.25, 0.5, 0.75], axis=1, method="nearest")
@@ -123,6 +129,7 @@ def _let_go(of: System, states: Array, bins: int) -> Float[Array, "time states o
     return jax.lax.scan(step, states, length=bins + 1)[1]
 
 
+@checked
 def hold_pulses(
     net: AbstractNetwork,
     values: Any,
@@ -152,10 +159,8 @@ def hold_pulses(
     >>> hold_pulses(net, [[1.0], [2.0]], dt=0.1, wait_bins=8).shape
     (2, 1)
     """
-    values = np.asarray(values, dtype=np.float32)
     channels = net.cell.inputs
-    if values.ndim != 2 or values.shape[1] != channels or len(values) == 0:
-        raise errors.ArgumentError(f"values has shape {values.shape}, but must be (count, {channels}).")
+    values = _in_single(errors.array("values", values, ("count", channels)), "values")
     if net.outputs != channels:
         raise errors.ArgumentError(
             f"net has {net.outputs} outputs and {channels} inputs, but must have as many of both."
@@ -163,6 +168,7 @@ def hold_pulses(
     pulse, lead = errors.whole("pulse_bins", pulse_bins), errors.whole("lead_bins", lead_bins, at_least=1)
     groups = [list(range(channels))] if together else [[channel] for channel in range(channels)]
     time = len(groups) * (lead + pulse) + errors.whole("wait_bins", wait_bins, at_least=0)
+    errors.affordable("wait_bins", wait_bins, 4.0 * values.size * time)
     xs = np.zeros((len(values), time, channels), dtype=np.float32)
     for turn, group in enumerate(groups):
         onset = lead + turn * (lead + pulse)
@@ -170,6 +176,7 @@ def hold_pulses(
     return np.asarray(net.run(jnp.asarray(xs), dt=dt).outputs[:, -1], dtype=np.float64)
 
 
+@checked
 def error_by_amplitude(
     net: AbstractNetwork,
     *,
@@ -199,15 +206,17 @@ def error_by_amplitude(
     2
     """
     generator = numpy_generator(key)
+    shape = (errors.whole("count", count), net.cell.inputs)
+    errors.affordable("count", count, 8.0 * shape[0] * shape[1])
+    for low, high in ranges:
+        if not 0 <= low < high < np.inf:
+            raise errors.ArgumentError(f"ranges holds ({low}, {high}), but must hold pairs with 0 <= low < high.")
     by_range = []
     for low, high in ranges:
-        if not 0 <= low < high:
-            raise errors.ArgumentError(f"ranges holds ({low}, {high}), but must hold pairs with 0 <= low < high.")
-        shape = (errors.whole("count", count), net.cell.inputs)
         if together:
             directions = generator.standard_normal(shape)
             directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-            values = directions * generator.uniform(low, high, (count, 1))
+            values = directions * generator.uniform(low, high, (shape[0], 1))
         else:
             values = generator.choice([-1.0, 1.0], shape) * generator.uniform(low, high, shape)
         squares = np.mean((hold_pulses(net, values, dt=dt, together=together, **timing) - values) ** 2, axis=1)
@@ -215,6 +224,7 @@ def error_by_amplitude(
     return by_range
 
 
+@checked
 def trial_error(
     net: AbstractNetwork, inputs: Any, targets: Any, *, dt: float, span: tuple[float, float]
 ) -> AmplitudeError:
@@ -234,6 +244,20 @@ def trial_error(
     >>> trial_error(net, np.zeros((2, 20, 1)), np.zeros((2, 20, 1)), dt=0.1, span=(0, 1)).count
     2
     """
-    outputs = np.asarray(net.run(jnp.asarray(inputs), dt=dt).outputs)
-    squares = np.mean((outputs - np.asarray(targets)) ** 2, axis=(1, 2))
+    xs = _in_single(errors.array("inputs", inputs, ("trials", "time", net.inputs)), "inputs")
+    wanted = errors.array("targets", targets, (*xs.shape[:2], net.outputs))
+    if not -np.inf < span[0] <= span[1] < np.inf:
+        raise errors.ArgumentError(f"span is {errors.shown(span)}, but must be (low, high) with low <= high.")
+    outputs = np.asarray(net.run(jnp.asarray(xs), dt=dt).outputs)
+    squares = np.mean((outputs - wanted) ** 2, axis=(1, 2))
     return AmplitudeError(*span, float(squares.mean()), float(np.quantile(squares, 0.75)), len(squares))
+
+
+def _in_single(values: np.ndarray, name: str) -> np.ndarray:
+    """Returns numbers as networks take them.
+
+    **Raises:** `ArgumentError` for those that float32 does not hold.
+    """
+    if np.max(np.abs(values)) > np.finfo(np.float32).max:
+        raise errors.ArgumentError(f"{name} holds numbers beyond float32, which networks compute in; scale them down.")
+    return values.astype(np.float32)

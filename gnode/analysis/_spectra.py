@@ -14,9 +14,12 @@ from jaxtyping import Array, Complex, Float
 
 from gnode import cells, errors, theory
 from gnode.analysis._stability import stability
+from gnode.analysis._system import bins_of
+from gnode.arguments import checked
 from gnode.cells import LEM, Cell, Gated
 from gnode.init import Initialiser
 from gnode.solve import rollout
+from gnode.types import as_key
 
 MODELS = ("mgru", "gnode", "lem")
 DEPTHS = {"mgru": 1, "gnode": 3, "lem": 1}
@@ -77,12 +80,14 @@ class SteadySpectrum:
             return None
         return -self.gate / self.tau, self.gate * self.radius / self.tau
 
+    @checked
     def pinching(self, within: float = NEAR_ZERO) -> float:
         """Returns the fraction of the flow's modes with |lambda| tau <= `within`."""
         errors.positive("within", within)
         return float(np.mean(np.abs(self.flow_eigenvalues) * self.tau <= within))
 
 
+@checked
 def draw_cell(
     model: str,
     state: int,
@@ -110,9 +115,9 @@ def draw_cell(
     3
     """
     errors.one_of("model", model, MODELS)
-    errors.whole("state", state)
+    errors.affordable("state", state, 4.0 * errors.whole("state", state) ** 2)
     rule = Initialiser("kaiming", "normal", sigma_w=errors.positive("sigma_w", sigma_w))
-    key = jax.random.key(seed)
+    key = as_key(seed, "seed")
     if model == "lem":
         cell = cells.lem(1, state, gate=sigma_z is not None, tau=tau, init=rule, key=key)
     else:
@@ -143,6 +148,7 @@ def _gate_weights(cell: Gated | LEM) -> tuple[Array | None, ...]:
     return cell.G.W
 
 
+@checked
 def steady_spectrum(
     model: str,
     state: int = 1000,
@@ -170,10 +176,11 @@ def steady_spectrum(
     >>> steady_spectrum("mgru", 30, sigma_w=0.5, duration=50.0).status
     'at rest'
     """
-    steps = max(1, round(errors.positive("duration", duration) / errors.positive("dt", dt)))
+    steps = max(1, bins_of("duration", errors.positive("duration", duration), errors.positive("dt", dt)))
+    errors.affordable("state", state, 4.0 * errors.whole("state", state) * (state + steps))
     cell = draw_cell(model, state, sigma_w=sigma_w, sigma_z=sigma_z, tau=tau, seed=seed)
-    method = method or cell.default_method
-    start = jax.random.normal(jax.random.key(seed + 1), (cell.state_size,))
+    method = cell.default_method if method is None else method
+    start = jax.random.normal(as_key(seed + 1, "seed"), (cell.state_size,))
     h = np.asarray(_run(cell, start, steps, dt, method), dtype=np.float64)
     if not np.all(np.isfinite(h)):
         raise errors.ArgumentError(

@@ -8,9 +8,11 @@ import numpy as np
 from jaxtyping import Array, Complex, Float
 
 from gnode import errors
-from gnode.analysis._system import Field, System, in_chunks, states_of, system
+from gnode.analysis._system import Field, System, in_chunks, last_axis, states_of, system
+from gnode.arguments import checked
 from gnode.cells import Cell
 from gnode.network import AbstractNetwork
+from gnode.solve import Solver
 from gnode.wording import plural
 
 STABLE, MARGINAL, SADDLE, UNSTABLE = "stable", "marginal", "saddle", "unstable"
@@ -126,6 +128,7 @@ class Stability:
         return dataclasses.replace(self, flow_eigenvalues=self.flow_eigenvalues[which], map_eigenvalues=mapped)
 
 
+@checked
 def stability(
     source: AbstractNetwork | Cell | Field | System,
     states: Any,
@@ -133,7 +136,7 @@ def stability(
     x: Any = None,
     dt: float | None = None,
     margin: float = DEFAULT_MARGIN,
-    method: Any = None,
+    method: str | Solver | None = None,
     chunk: int = 512,
 ) -> Stability:
     """Computes the eigenvalues of the flow and of the map at each state.
@@ -153,8 +156,9 @@ def stability(
     >>> stability(lambda h, x: -2 * h, np.zeros((1, 3)), dt=0.1)
     Stability(1 state of 3 dimensions; flow: 1 stable; map: 1 stable)
     """
-    states = np.asarray(states, dtype=np.float64)
-    of = system(source, x=x, dt=dt, state=states.shape[-1], method=method)
+    states = errors.array("states", states)
+    of = system(source, x=x, dt=dt, state=last_axis(states), method=method)
+    chunk = errors.whole("chunk", chunk)
     rate = errors.not_negative("margin", margin) * float(of.rate)
     if states.size == 0:
         empty = np.zeros((0, of.size), complex)

@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from gnode import errors
-from gnode.analysis._attractor import Attractor, attractor, slow_states
+from gnode.analysis._attractor import Attractor, attractor
 from gnode.analysis._fixed_points.result import FixedPoints
 from gnode.analysis._fixed_points.search import fixed_points
 from gnode.analysis._flow import FlowField, flow_field
 from gnode.analysis._lyapunov import LyapunovExponents, lyapunov
 from gnode.analysis._memory import AmplitudeError
 from gnode.analysis._pca import PCA, pca
+from gnode.analysis._slow_states import slow_states
 from gnode.analysis._system import states_of
+from gnode.arguments import check_takes, checked
 from gnode.network import AbstractNetwork
 from gnode.types import Key
 
@@ -81,6 +83,7 @@ class Findings:
         return numbers
 
 
+@checked
 def study(
     net: AbstractNetwork,
     states: Any,
@@ -109,7 +112,12 @@ def study(
     No example: it takes several seconds.
     """
     visited = states_of(states, net.cell.state_size)
-    search: dict[str, Any] = {"dt": dt, "most_starts": errors.whole("starts", starts), "key": key}
+    errors.positive("dt", dt)
+    check_takes("progress", progress)
+    if inputs is not None:
+        inputs = errors.array("inputs", inputs, ("trials", "time", net.inputs))
+    starts = errors.whole("starts", starts)
+    search: dict[str, Any] = {"dt": dt, "most_starts": starts, "key": key}
     progress("fixed points, tight")
     tight = fixed_points(net, visited, **search)
     progress("fixed points, as in the paper")
@@ -119,7 +127,7 @@ def study(
     settled = slow_states(net, tried, dt=dt)
     measured = attractor(net, settled, dt=dt) if len(settled) >= FEWEST_SLOW_STATES else None
     progress("Lyapunov exponents")
-    driven = None if inputs is None else _driven(net, visited[0], np.asarray(inputs), dt)
+    driven = None if inputs is None else _driven(net, visited[0], inputs, dt)
     progress("flow field")
     field = flow_field(net, around=visited) if net.cell.state_size > 1 else None
     return Findings(

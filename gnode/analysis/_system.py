@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.cells import Cell, GatedCell
 from gnode.network import AbstractNetwork, Network
 from gnode.precision import double, to_dtype
@@ -68,24 +69,36 @@ class System(eqx.Module):
         """Whether f is known as the product of a gate and a drift."""
         return isinstance(self.cell, GatedCell)
 
+    @checked
     def flow(self, h: State) -> State:
         """Returns dh/dt, per second."""
+        self._check(h)
         return self.cell.vector_field(h, jnp.asarray(self.x))
 
+    @checked
     def drift(self, h: State) -> State:
         """Returns -h + F of a gated cell."""
-        assert isinstance(self.cell, GatedCell)
-        return self.cell.drift(h, jnp.asarray(self.x))
+        self._check(h)
+        return self._gated().drift(h, jnp.asarray(self.x))
 
+    @checked
     def gate(self, h: State) -> State:
         """Returns G of a gated cell."""
-        assert isinstance(self.cell, GatedCell)
-        return self.cell.gate(h, jnp.asarray(self.x))
+        self._check(h)
+        return self._gated().gate(h, jnp.asarray(self.x))
 
+    @checked
     def step(self, h: State, x: Float[Array, " inputs"] | None = None) -> State:
         """Returns the state one bin later, under the input `x` (by default the system's own)."""
+        self._check(h)
+        if self.dt is None:
+            raise errors.ArgumentError(
+                "dt is missing: a system without it has a flow, but no steps; pass dt to system."
+            )
+        if x is not None and x.shape != (self.cell.inputs,):
+            raise errors.ArgumentError(f"x has shape {x.shape}, but must have shape ({self.cell.inputs},).")
         held = jnp.asarray(self.x if x is None else x)
-        return advance(self.cell, h, (held, held, jnp.asarray(self.dt, dtype=h.dtype)), self.solver)
+        return advance(self.cell, jnp.asarray(h), (held, held, jnp.asarray(self.dt, dtype=h.dtype)), self.solver)
 
     def residual(self, h: State) -> State:
         # G * (-h + F) = 0 is worse conditioned than -h + F = 0, and also nearly holds wherever the gate is shut.
@@ -96,7 +109,17 @@ class System(eqx.Module):
         """Returns tau f."""
         return self.flow(h) / self.rate
 
+    def _check(self, h: State) -> None:
+        if h.shape != (self.size,):
+            raise errors.ArgumentError(f"h has shape {h.shape}, but must have shape ({self.size},), one state.")
 
+    def _gated(self) -> GatedCell:
+        if not isinstance(self.cell, GatedCell):
+            raise errors.ArgumentError(f"a {type(self.cell).__name__} has no gate and no drift; use flow.")
+        return self.cell
+
+
+@checked
 def system(
     source: AbstractNetwork | Cell | Field | System,
     *,
@@ -152,7 +175,7 @@ def in_double(source: System) -> System:
 
 def states_of(states: Any, size: int, name: str = "states") -> Float[np.ndarray, "count state"]:
     """Returns states of any shape, whose last axis is the state, as a checked float64 matrix with one state per row."""
-    array = np.asarray(states, dtype=np.float64)
+    array = errors.array(name, states, finite=False)
     if array.ndim == 0 or array.shape[-1] != size:
         raise errors.ArgumentError(
             f"{name} has shape {array.shape}, but its last axis must have the state's size, {size}."
@@ -163,6 +186,27 @@ def states_of(states: Any, size: int, name: str = "states") -> Float[np.ndarray,
     if not np.all(np.isfinite(array)):
         raise errors.ArgumentError(f"{name} holds values that are not finite.")
     return array
+
+
+def last_axis(states: Any, name: str = "states") -> int:
+    """Returns the length of the last axis of states, which is the size of one.
+
+    **Raises:** `ArgumentError` if they are not an array of numbers with at least one axis.
+    """
+    shape = errors.array(name, states, finite=False).shape
+    if not shape or shape[-1] == 0:
+        raise errors.ArgumentError(f"{name} has shape {shape}, but its last axis must be a state.")
+    return shape[-1]
+
+
+def bins_of(name: str, span: float, dt: float) -> int:
+    """Returns a time in seconds as a number of bins.
+
+    **Raises:** `ArgumentError` if there are too many of them to be counted.
+    """
+    if span > errors.LARGEST_COUNT * dt:
+        raise errors.ArgumentError(f"{name} is {span:g} s, too many bins of {dt:g} s; make it shorter, or dt longer.")
+    return round(span / dt)
 
 
 def in_chunks(
@@ -204,18 +248,27 @@ def outputs_of(source: System, h: State) -> Float[Array, " outputs"]:
 def _field_cell(field: Field, x: Any, state: int | None) -> FieldCell:
     if state is None:
         raise errors.ArgumentError("state is missing: pass the number of dimensions of the function f(h, x).")
-    return FieldCell(field=field, inputs=0 if x is None else np.size(x), units=errors.whole("state", state))
+    units = errors.whole("state", state)
+    errors.affordable("state", state, 8.0 * units)
+    inputs = 0 if x is None else errors.array("x", x, ("inputs",)).size
+    example = (jax.ShapeDtypeStruct((units,), float), jax.ShapeDtypeStruct((inputs,), float))
+    try:
+        found = jax.eval_shape(lambda h, x: jnp.asarray(field(h, x)), *example)
+    except Exception as problem:  # whatever a user's function raises
+        reason = errors.shortened(f"{type(problem).__name__}: {problem}")
+        raise errors.ArgumentError(
+            f"source fails as a function f(h, x) of a state of size {units} and an input of size {inputs} ({reason})."
+        ) from problem
+    if found.shape != (units,):
+        raise errors.ArgumentError(
+            f"source returns an array of shape {found.shape} for a state of size {units}, but must return one of shape "
+            f"({units},)."
+        )
+    return FieldCell(field=field, inputs=inputs, units=units)
 
 
 def _checked_input(cell: Cell, x: Any) -> Float[np.ndarray, " inputs"]:
-    values = np.zeros(cell.inputs) if x is None else np.asarray(x, dtype=float)
-    if values.shape != (cell.inputs,):
-        raise errors.ArgumentError(
-            f"x has shape {values.shape}, but the cell takes an input of shape ({cell.inputs},)."
-        )
-    if not np.all(np.isfinite(values)):
-        raise errors.ArgumentError("x holds NaN or infinity, but must be finite.")
-    return values
+    return np.zeros(cell.inputs) if x is None else errors.array("x", x, (cell.inputs,))
 
 
 def _rate(cell: Cell) -> Float[np.ndarray, ""]:

@@ -15,7 +15,9 @@ import jax
 import numpy as np
 
 from gnode import errors, files, plots, provenance, tasks, train
+from gnode.arguments import checked
 from gnode.baselines._neural_cde import NeuralCDE, neural_cde, solver_errors
+from gnode.os_errors import as_path
 from gnode.tasks import Task
 from gnode.train import Evaluation, Run, run_folder
 from gnode.types import count_parameters
@@ -56,6 +58,7 @@ class Baseline(NamedTuple):
         return f"Baseline({self.result['baseline']} on {self.result['task']['name']}, {self.run.status}{score})"
 
 
+@checked
 def characters_baseline(
     out: str | Path, *, dropped: float = 0.3, data_seed: int = 0, progress: bool | None = None, **settings: Any
 ) -> Baseline:
@@ -75,6 +78,7 @@ def characters_baseline(
     return train_neural_cde(tasks.make("characters", dropped=dropped, key=data_seed), out, progress, **settings)
 
 
+@checked
 def train_neural_cde(task: Task, out: str | Path, progress: bool | None = None, **settings: Any) -> Baseline:
     """Trains a neural CDE on any task with a class at the last bin of each trial.
 
@@ -97,7 +101,7 @@ def train_neural_cde(task: Task, out: str | Path, progress: bool | None = None, 
     if task.loss != "cross_entropy" or task.when != "last" or task.test is None:
         raise errors.ArgumentError(f"task is {task.name!r}, but must have a class at the last bin and test trials.")
     settings = DEFAULTS | settings
-    folder = Path(out)
+    folder = as_path("out", out)
     if (folder / TRAINING / run_folder.CONFIG).exists():
         raise errors.StoreError(
             f"{folder} already holds a baseline; choose another folder, or resume it with --resume {folder}."
@@ -115,6 +119,7 @@ def train_neural_cde(task: Task, out: str | Path, progress: bool | None = None, 
     return _finish(run, settings, folder)
 
 
+@checked
 def resume_neural_cde(out: str | Path, progress: bool | None = None, task: Task | None = None) -> Baseline:
     """Resumes the training of an interrupted baseline; a finished one is only evaluated again.
 
@@ -132,14 +137,19 @@ def resume_neural_cde(out: str | Path, progress: bool | None = None, task: Task 
 
     No example: it needs an interrupted baseline.
     """
-    folder = Path(out)
+    folder = as_path("out", out)
     if not (folder / TRAINING / run_folder.CONFIG).exists():
         raise errors.StoreError(
             f"{folder} holds no baseline that can be resumed; it has no {TRAINING}/{run_folder.CONFIG}."
         )
-    config = files.read_json(folder / TRAINING / run_folder.CONFIG)
-    settings, stored = config["baseline"], config["task"]
-    task = tasks.make(stored["name"], **stored["options"]) if task is None else task
+    config = run_folder.read_config(folder / TRAINING)
+    settings: Any = config.get("baseline")
+    if not isinstance(settings, dict) or not {*NETWORK, "seed"} <= settings.keys():
+        raise errors.StoreError(f"{folder / TRAINING} holds a run, but not one of a baseline.")
+    stored = config["task"]
+    if task is None and stored["options"] is None:
+        raise errors.StoreError(f"the task of {folder} was made of arrays in memory; pass it as task.")
+    task = tasks.make(stored["name"], **(stored["options"] or {})) if task is None else task
     like = _draw(task, settings)
     return _finish(train.resume(folder / TRAINING, like=like, task=task, progress=progress), settings, folder)
 
@@ -183,6 +193,7 @@ def _finish(run: Run, settings: dict[str, Any], folder: Path) -> Baseline:
     return Baseline(run, tested, result, pictures)
 
 
+@checked
 def walker2d_baseline(out: str | Path | None = None, *, data_seed: int = 0) -> dict[str, Any]:
     """Computes the test error of the persistence baseline on `walker2d`: the last value is carried forward.
 

@@ -27,6 +27,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from gnode import errors, precision
+from gnode.arguments import checked
 from gnode.cells import Cell
 from gnode.network import AbstractNetwork, AffineState, Readout, Trajectory
 from gnode.tasks import Trials
@@ -149,6 +150,7 @@ class NeuralCDE(AbstractNetwork):
         return Trajectory(jax.vmap(jax.vmap(self.readout))(states), states)
 
 
+@checked
 def neural_cde(
     inputs: int, outputs: int, *, state: int = 32, widths: Sequence[int] = (32, 32, 32), key: Key | int
 ) -> NeuralCDE:
@@ -167,7 +169,12 @@ def neural_cde(
     (8, 4)
     """
     inputs, outputs = errors.whole("inputs", inputs), errors.whole("outputs", outputs)
-    sizes = (errors.whole("state", state), *(errors.whole("widths", width) for width in widths), state * inputs)
+    state = errors.whole("state", state)
+    sizes = (state, *errors.wholes("widths", widths), state * inputs)
+    values = sum(
+        float(rows) * columns for rows, columns in zip((*sizes[1:], outputs, state), (*sizes[:-1], state, inputs))
+    )
+    errors.affordable("widths", widths, 12.0 * values)  # drawing them takes three times their size
     key_initial, key_readout, *keys = jax.random.split(as_key(key), len(sizes) + 1)
     layers = [_affine(key, *shape) for key, shape in zip(keys, zip(sizes[1:], sizes))]
     readout = _affine(key_readout, outputs, state)
@@ -187,6 +194,7 @@ def _affine(key: Key, rows: int, columns: int) -> tuple[Float[Array, "rows colum
     )
 
 
+@checked
 def natural_spline(values: Float[Array, "time channels"]) -> diffrax.CubicInterpolation:
     """Returns the natural cubic spline S through `values`, one per bin: S' and S'' are continuous, and S'' = 0 at both ends.
 
@@ -218,6 +226,7 @@ def _second_derivatives(bins: int) -> Float[np.ndarray, "time time"]:
     return np.linalg.solve(left, right)
 
 
+@checked
 def solver_errors(net: NeuralCDE, trials: Trials) -> dict[str, dict[str, float]]:
     """Compares fixed steps with an adaptive Tsit5 in double precision by the outputs at the last bin.
 

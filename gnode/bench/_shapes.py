@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from gnode import errors
+from gnode.arguments import checked, checked_class
 from gnode.models import build
 from gnode.network import Network
 
@@ -20,6 +22,7 @@ class Data(NamedTuple):
     dt: Float[Array, "trials time"]
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class BenchShape:
     """The sizes of a gnODE and of a batch.
@@ -41,6 +44,14 @@ class BenchShape:
     networks: int = 1
     """The number of networks that are trained together as one program."""
 
+    def __post_init__(self):
+        for name in ("inputs", "outputs", "state", "bins", "trials", "networks"):
+            object.__setattr__(self, name, errors.whole(name, getattr(self, name)))
+        for name in ("widths", "gate_widths"):
+            object.__setattr__(self, name, errors.wholes(name, getattr(self, name)))
+        errors.positive("dt", self.dt)
+
+    @checked
     def network(self, seed: int = 0) -> Network:
         """Draws a network at random."""
         options: dict[str, Any] = {"widths": self.widths, "gate_widths": self.gate_widths}
@@ -48,6 +59,7 @@ class BenchShape:
 
     def data(self) -> Data:
         """Draws inputs and targets from the standard normal distribution."""
+        errors.affordable("trials", self.trials, 4.0 * self.trials * self.bins * (self.inputs + self.outputs))
         keys, shape = jax.random.split(jax.random.key(1)), (self.trials, self.bins)
         return Data(
             jax.random.normal(keys[0], (*shape, self.inputs)),

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from gnode import errors
+from gnode.arguments import check_takes, checked
 from gnode.bench import _pytorch as pytorch
 from gnode.bench._rivals import ON_ALL_CORES, RIVALS, gradient_of, rivals
 from gnode.bench._shapes import SHAPES, BenchShape
@@ -18,6 +19,7 @@ AGREE = 2e-2
 """The maximum relative error of a gradient, compared with that in full float32."""
 
 
+@checked
 def bench(
     shapes: Sequence[str] | None = None,
     *,
@@ -44,6 +46,10 @@ def bench(
 
     No example: a run takes several seconds; see `gnode bench --help`.
     """
+    rounds = errors.whole("rounds", rounds)
+    for argument, function in (("progress", progress), ("after_shape", after_shape)):
+        if function is not None:
+            check_takes(argument, function)
     on_cpu = jax.default_backend() == "cpu"
     names = [name for name, shape in SHAPES.items() if not (on_cpu and shape.heavy)] if shapes is None else shapes
     for name in names:

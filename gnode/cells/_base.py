@@ -1,7 +1,9 @@
 """Abstract base classes of cells."""
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
 
 import equinox as eqx
 from jaxtyping import Array, Float
@@ -106,6 +108,21 @@ def _facts(cell: Cell) -> list[str]:
     return [*facts, f"tau={values_repr(cell.time_constant) if own is None else own.text}"]
 
 
-def check_sizes(inputs: int, state: int) -> tuple[int, int]:
-    """Returns the numbers of inputs and units if both are positive whole numbers, otherwise raises an `ArgumentError`."""
-    return errors.whole("inputs", inputs), errors.whole("state", state)
+def check_sizes(inputs: int, state: int, widths: Sequence[int] = ()) -> tuple[int, int]:
+    """Returns the numbers of inputs and units if both are positive whole numbers whose weights fit into memory.
+
+    **Raises:** `ArgumentError` otherwise.
+    """
+    inputs, state = errors.whole("inputs", inputs), errors.whole("state", state)
+    values = [before * after for before, after in pairwise((inputs + state, *widths, state))]
+    what = {"inputs": inputs, "state": state, **({"widths": max(widths)} if widths else {})}
+    largest = max(what, key=lambda name: what[name])
+    errors.affordable(largest, what[largest], 4 * sum(values))
+    return inputs, state
+
+
+def check_shapes(**arrays: tuple[Any, tuple[int, ...]]) -> None:
+    """Raises an `ArgumentError` if an array has another shape than the one beside it."""
+    for name, (array, shape) in arrays.items():
+        if array is not None and array.shape != shape:
+            raise errors.ArgumentError(f"{name} has shape {array.shape}, but must have shape {shape}.")

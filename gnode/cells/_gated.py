@@ -9,16 +9,19 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from gnode import errors
+from gnode.arguments import checked, checked_class
 from gnode.cells._base import GatedCell, check_sizes
 from gnode.cells._stack import Stack, draw_stack
-from gnode.cells._timescale import Timescale, timescale
+from gnode.cells._timescale import Timescale, check_timescale, timescale
 from gnode.init import Initialiser, empirical_gain, initialiser
 from gnode.types import Key, as_key
 
 
+@checked_class
 class Gated(GatedCell):
     """A cell of the gated family, tau dh/dt = G(h, x) * (-h + F(h, x)).
 
@@ -40,6 +43,13 @@ class Gated(GatedCell):
     units: int = eqx.field(static=True)
     leak: bool = eqx.field(static=True, default=True)
 
+    def __check_init__(self):
+        N, D = errors.whole("units", self.units), errors.whole("inputs", self.inputs)
+        for name, stack in (("F", self.F), ("G", self.G)):
+            if stack is not None and (stack.W[0].shape[1], stack.W[-1].shape[0], stack.U.shape[1]) != (N, N, D):
+                raise errors.ArgumentError(f"{name} is {stack}, but must map {N} units and {D} inputs to {N} units.")
+        check_timescale(self.timescale, N)
+
     @property
     def time_constant(self) -> Float[Array, "..."]:
         return self.timescale()
@@ -60,6 +70,7 @@ class Gated(GatedCell):
         return drift / self.timescale()
 
 
+@checked
 def gated(
     inputs: int,
     state: int,
@@ -71,7 +82,7 @@ def gated(
     hidden: str = "relu",
     final: str = "identity",
     activate_state: bool = False,
-    tau: float = 1.0,
+    tau: ArrayLike | Sequence[float] = 1.0,
     learn_tau: str = "no",
     init: str | Initialiser = "glorot_uniform",
     bias_std: float | None = None,
@@ -101,9 +112,8 @@ def gated(
     >>> gated(2, 3, widths=(10, 10), key=0).F.depth
     3
     """
-    inputs, state = check_sizes(inputs, state)
-    widths = errors.wholes("widths", widths)
-    gate_widths = errors.wholes("gate_widths", gate_widths)
+    widths, gate_widths = errors.wholes("widths", widths), errors.wholes("gate_widths", gate_widths)
+    inputs, state = check_sizes(inputs, state, (*widths, *gate_widths))
     rule = initialiser(init, bias_std)
     key_F, key_G = jax.random.split(as_key(key))
     acts = bool(widths) or activate_state  # whether phi_a occurs in F
@@ -124,6 +134,7 @@ def _rescaled(F: Stack, key: Key) -> Stack:
     return eqx.tree_at(lambda F: F.W, F, tuple(gain * W for W in F.W))
 
 
+@checked
 def gnode(inputs: int, state: int, *, widths: Sequence[int] = (100, 100, 100), key: Key | int, **options: Any) -> Gated:
     """Draws a gated neural ODE: tau dh/dt = G * (-h + F), where F has hidden layers. Options as in `gated`.
 
@@ -133,6 +144,7 @@ def gnode(inputs: int, state: int, *, widths: Sequence[int] = (100, 100, 100), k
     return gated(inputs, state, widths=widths, key=key, **options)
 
 
+@checked
 def node(inputs: int, state: int, *, widths: Sequence[int] = (100, 100, 100), key: Key | int, **options: Any) -> Gated:
     """Draws a neural ODE with a leak and without a gate: tau dh/dt = -h + F. Options as in `gated`.
 
@@ -149,6 +161,7 @@ RATE: dict[str, Any] = {"final": "identity", "hidden": "tanh"}
 """The activations of the rate network: of the state, and of the sum of its inputs."""
 
 
+@checked
 def mgru(inputs: int, state: int, *, key: Key | int, **options: Any) -> Gated:
     """Draws a minimal gated unit, L_h = L_z = 1. Options as in `gated`.
 
@@ -160,6 +173,7 @@ def mgru(inputs: int, state: int, *, key: Key | int, **options: Any) -> Gated:
     return gated(inputs, state, key=key, **TANH | options)
 
 
+@checked
 def rnn(inputs: int, state: int, *, key: Key | int, **options: Any) -> Gated:
     """Draws a vanilla (Elman) network: tau dh/dt = -h + tanh(W h + U x + b). Options as in `gated`.
 
@@ -169,6 +183,7 @@ def rnn(inputs: int, state: int, *, key: Key | int, **options: Any) -> Gated:
     return gated(inputs, state, gate=False, key=key, **TANH | options)
 
 
+@checked
 def rate_rnn(inputs: int, state: int, *, key: Key | int, **options: Any) -> Gated:
     """Draws a rate network: tau dh/dt = -h + W tanh(h) + U x + b. Options as in `gated`.
 

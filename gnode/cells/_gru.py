@@ -1,17 +1,22 @@
 """The gated recurrent unit in continuous time."""
 
+from collections.abc import Sequence
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from gnode import errors
-from gnode.cells._base import Cell, check_sizes
-from gnode.cells._timescale import Timescale, timescale
+from gnode.arguments import checked, checked_class
+from gnode.cells._base import Cell, check_shapes, check_sizes
+from gnode.cells._timescale import Timescale, check_timescale, timescale
 from gnode.init import Initialiser, initialiser
 from gnode.types import Key, as_key
 
 
+@checked_class
 class GRU(Cell):
     """The GRU of Cho et al. in continuous time:
 
@@ -41,6 +46,11 @@ class GRU(Cell):
     inputs: int = eqx.field(static=True)
     units: int = eqx.field(static=True)
 
+    def __check_init__(self):
+        N, D = errors.whole("units", self.units), errors.whole("inputs", self.inputs)
+        check_shapes(W=(self.W, (3 * N, N)), U=(self.U, (3 * N, D)), b=(self.b, (3 * N,)), c=(self.c, (N,)))
+        check_timescale(self.timescale, N)
+
     @property
     def time_constant(self) -> Float[Array, "..."]:
         return self.timescale()
@@ -54,11 +64,12 @@ class GRU(Cell):
         return g * (n - h) / self.timescale()
 
 
+@checked
 def gru(
     inputs: int,
     state: int,
     *,
-    tau: float = 1.0,
+    tau: ArrayLike | Sequence[float] = 1.0,
     learn_tau: str = "no",
     init: str | Initialiser = "glorot_uniform",
     bias_std: float | None = None,

@@ -1,19 +1,23 @@
 """Long expressive memory (Rusch et al.), with and without its gates."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
-from gnode.cells._base import Cell, check_sizes
+from gnode import errors
+from gnode.arguments import checked, checked_class
+from gnode.cells._base import Cell, check_shapes, check_sizes
 from gnode.cells._gru import blocks
-from gnode.cells._timescale import Timescale, timescale
+from gnode.cells._timescale import Timescale, check_timescale, timescale
 from gnode.init import Initialiser, initialiser
 from gnode.types import Key, as_key
 
 
+@checked_class
 class LEM(Cell):
     """Long expressive memory of Rusch et al. Its state is (y, z), each of size N:
 
@@ -45,6 +49,14 @@ class LEM(Cell):
     timescale: Timescale
     inputs: int = eqx.field(static=True)
     units: int = eqx.field(static=True)
+
+    def __check_init__(self):
+        N, D = errors.whole("units", self.units), errors.whole("inputs", self.inputs)
+        check_shapes(W=(self.W, (2 * N, N)), U=(self.U, (2 * N, D)), b=(self.b, (2 * N,)))
+        check_shapes(W_gate=(self.W_gate, (2 * N, N)), U_gate=(self.U_gate, (2 * N, D)), b_gate=(self.b_gate, (2 * N,)))
+        if len({gate is None for gate in (self.W_gate, self.U_gate, self.b_gate)}) > 1:
+            raise errors.ArgumentError("W_gate, U_gate and b_gate must be all arrays or all None.")
+        check_timescale(self.timescale, N)
 
     @property
     def time_constant(self) -> Float[Array, "..."]:
@@ -83,12 +95,13 @@ class LEM(Cell):
         return speed_z, lambda z: gate_y * (jnp.tanh(z @ W_y.T + input_y) - y) / tau
 
 
+@checked
 def lem(
     inputs: int,
     state: int,
     *,
     gate: bool = True,
-    tau: float = 1.0,
+    tau: ArrayLike | Sequence[float] = 1.0,
     learn_tau: str = "no",
     init: str | Initialiser = "glorot_uniform",
     bias_std: float | None = None,

@@ -1,17 +1,23 @@
 """The long short-term memory cell in continuous time."""
 
+from collections.abc import Sequence
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
-from gnode.cells._base import Cell, check_sizes
+from gnode import errors
+from gnode.arguments import checked, checked_class
+from gnode.cells._base import Cell, check_shapes, check_sizes
 from gnode.cells._gru import blocks
-from gnode.cells._timescale import Timescale, timescale
+from gnode.cells._timescale import Timescale, check_timescale, timescale
 from gnode.init import Initialiser, initialiser
 from gnode.types import Key, as_key
 
 
+@checked_class
 class LSTM(Cell):
     """The LSTM of Hochreiter and Schmidhuber in continuous time. Its state is (h, c), each of size N:
 
@@ -40,6 +46,11 @@ class LSTM(Cell):
     inputs: int = eqx.field(static=True)
     units: int = eqx.field(static=True)
 
+    def __check_init__(self):
+        N, D = errors.whole("units", self.units), errors.whole("inputs", self.inputs)
+        check_shapes(W=(self.W, (4 * N, N)), U=(self.U, (4 * N, D)), b=(self.b, (4 * N,)))
+        check_timescale(self.timescale, N)
+
     @property
     def time_constant(self) -> Float[Array, "..."]:
         return self.timescale()
@@ -59,11 +70,12 @@ class LSTM(Cell):
         return jnp.concatenate([(jax.nn.sigmoid(o) * jnp.tanh(target) - h) / tau, (target - c) / tau])
 
 
+@checked
 def lstm(
     inputs: int,
     state: int,
     *,
-    tau: float = 1.0,
+    tau: ArrayLike | Sequence[float] = 1.0,
     learn_tau: str = "no",
     init: str | Initialiser = "glorot_uniform",
     bias_std: float | None = None,

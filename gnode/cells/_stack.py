@@ -4,11 +4,14 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float
 
+from gnode import errors
 from gnode.activations import activation
+from gnode.arguments import checked_class
 from gnode.init import Initialiser
 from gnode.types import Key, module_repr
 
 
+@checked_class
 class Stack(eqx.Module):
     """A fully connected network of h and x with L layers:
 
@@ -37,6 +40,16 @@ class Stack(eqx.Module):
     hidden: str = eqx.field(static=True)
     final: str = eqx.field(static=True)
     activate_state: bool = eqx.field(static=True, default=False)
+
+    def __check_init__(self):
+        for name in (self.hidden, self.final):
+            activation(name)
+        sizes = [self.W[0].shape[1], *(W.shape[0] for W in self.W)] if self.W else []
+        fits = len(self.b) == len(self.W) > 0 and self.U.shape[0] == sizes[1]
+        fits = fits and all(W.shape == (after, before) for W, before, after in zip(self.W, sizes, sizes[1:]))
+        if not fits or any(b.shape != (size,) for b, size in zip(self.b, sizes[1:])):
+            shapes = f"W {[W.shape for W in self.W]}, U {self.U.shape}, b {[b.shape for b in self.b]}"
+            raise errors.ArgumentError(f"the shapes of a stack are {shapes}, but its layers must follow on each other.")
 
     @property
     def depth(self) -> int:

@@ -9,8 +9,9 @@ from pkgutil import resolve_name
 from typing import Any
 
 from gnode import errors
+from gnode.arguments import checked, checked_class
 from gnode.init import RULES
-from gnode.options import Option, choice, widths, yes_or_no
+from gnode.options import Option, choice, single, widths, yes_or_no
 
 __all__ = ["CELLS", "LEARN_TAU", "OPTIONS", "CellEntry", "cell_colour", "cell_entry", "cell_label", "register"]
 
@@ -18,17 +19,27 @@ LEARN_TAU = ("no", "shared", "per_unit")
 """The values of the option `learn_tau`: tau is constant, one trained number, or one trained number per unit."""
 
 OPTIONS: dict[str, Option] = {
-    "widths": Option("network", widths, "Widths of the hidden layers of F, such as 316x316.", "316x316"),
-    "gate_widths": Option("network", widths, "Widths of the hidden layers of G, such as 100x100, or 'none'.", "100"),
+    "widths": Option(
+        "network", widths, "Widths of the hidden layers of F, such as 316x316.", "316x316", check=errors.wholes
+    ),
+    "gate_widths": Option(
+        "network", widths, "Widths of the hidden layers of G, such as 100x100, or 'none'.", "100", check=errors.wholes
+    ),
     "hidden": Option("network", str, "Activation of the hidden layers."),
     "final": Option("network", str, "Final activation of F."),
     "leak": Option("network", yes_or_no, "Include the leak -h: yes or no.", "no"),
     "activate_state": Option("network", yes_or_no, "Apply the hidden activation to h before W0: yes or no.", "yes"),
     "gate": Option("network", yes_or_no, "Include the gates of LEM: yes or no.", "no"),
-    "tau": Option("network", float, "Time constant in seconds.", compiles=False, check=errors.positive),
+    "tau": Option("network", float, "Time constant in seconds.", compiles=False, check=single(errors.positive)),
     "learn_tau": Option("network", str, f"Train tau: {', '.join(LEARN_TAU)}.", check=choice(LEARN_TAU)),
     "init": Option("network", str, f"Initialiser: {', '.join(RULES)}.", compiles=False, synonyms=("initialiser",)),
-    "bias_std": Option("network", float, "Standard deviation of the initial biases.", compiles=False),
+    "bias_std": Option(
+        "network",
+        float,
+        "Standard deviation of the initial biases.",
+        compiles=False,
+        check=single(errors.not_negative),
+    ),
 }
 """The options of cells, in the order in which `--help` shows them."""
 
@@ -36,6 +47,7 @@ _COMMON = ("tau", "learn_tau", "init", "bias_std")
 _GATED = (*_COMMON, "hidden", "final", "activate_state", "leak")
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class CellEntry:
     """The registry entry of a cell. Calling it draws a cell: `entry(inputs, state, key=0, **options)`.
@@ -60,13 +72,31 @@ class CellEntry:
     options: tuple[str, ...]
     summary: str
 
+    def __post_init__(self):
+        object.__setattr__(self, "options", tuple(map(str, self.options)))
+        for name in ("factory", "cell_class", "label", "colour", "summary"):
+            text = getattr(self, name)
+            if not text.isprintable() or len(text) > 300:
+                raise errors.ArgumentError(f"{name} is {errors.shown(text)}, but must be a short text in one line.")
+
+    @checked
     def __call__(self, inputs: int, state: int, **options: Any) -> Any:
         """Draws a cell at random."""
-        return resolve_name(self.factory)(inputs, state, **options)
+        return _imported("factory", self.factory)(inputs, state, **options)
 
     def load_type(self) -> type:
         """Imports the cell's class."""
-        return resolve_name(self.cell_class)
+        return _imported("cell_class", self.cell_class)
+
+
+def _imported(what: str, place: str) -> Any:
+    """Imports "module:name"."""
+    try:
+        return resolve_name(place)
+    except (ImportError, AttributeError, ValueError) as problem:
+        raise errors.ArgumentError(
+            f"{what} is {errors.shown(place)}, which cannot be imported as 'module:name' ({errors.shortened(str(problem))})."
+        ) from problem
 
 
 def _gated(factory: str, label: str, colour: str, options: tuple[str, ...], summary: str) -> CellEntry:
@@ -123,6 +153,7 @@ CELLS: dict[str, CellEntry] = {
 """All registered cells, by the name that commands and grids use."""
 
 
+@checked
 def register(name: str, entry: CellEntry) -> None:
     """Adds a cell to `CELLS`, so that commands, grids, run folders and figures accept its name.
 
@@ -132,6 +163,8 @@ def register(name: str, entry: CellEntry) -> None:
     >>> cell_label("my_gru"), CELLS.pop("my_gru").options
     ('my GRU', ('tau', 'learn_tau', 'init', 'bias_std'))
     """
+    if not name.replace("-", "_").isidentifier() or len(name) > 60:
+        raise errors.ArgumentError(f"name is {errors.shown(name)}, but must be a short word, such as 'my_gru'.")
     if name in CELLS:
         raise errors.ArgumentError(f"there is already a cell named {name!r}; choose another name.")
     for option in entry.options:
@@ -139,6 +172,7 @@ def register(name: str, entry: CellEntry) -> None:
     CELLS[name] = entry
 
 
+@checked
 def cell_entry(name: str) -> CellEntry:
     """Returns the registry entry of a cell.
 
@@ -156,9 +190,9 @@ def cell_label(name: Any) -> str:
     >>> cell_label("gnode"), cell_label(3)
     ('gnODE', '3')
     """
-    return CELLS[name].label if name in CELLS else str(name)
+    return CELLS[name].label if isinstance(name, str) and name in CELLS else str(name)
 
 
 def cell_colour(name: Any, otherwise: str) -> str:
     """Returns the colour of a cell in figures, or `otherwise` if `name` is not a cell."""
-    return CELLS[name].colour if name in CELLS else otherwise
+    return CELLS[name].colour if isinstance(name, str) and name in CELLS else otherwise

@@ -13,6 +13,7 @@ COMMANDS: dict[str, str] = {
     "train": "Train one network, keep the best weights, draw what it does.",
     "sweep": "Train a grid of networks: run, status, resume.",
     "analyse": "Look inside a trained network: report.html, its figures, and analysis.json.",
+    "doctor": "Check the folder of a run, sweep, results or data, and mend what can be mended.",
     "theory": "Mean-field theory of random networks, beside networks drawn at random.",
     "data": "Manage the data sets of the real-world tasks: get, add, check, list.",
     "expressivity": "Measure how complex a trajectory of noise a network can fit.",

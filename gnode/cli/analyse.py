@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnode.cli._shared import console, say
+from gnode.cli._shared import COUNT, SEED, check_folder, console, path, say
 
 if TYPE_CHECKING:
     from gnode.analysis import Findings
@@ -17,12 +17,14 @@ def add_to(app: typer.Typer) -> None:
 
 
 def analyse_command(
-    run: Annotated[Path, typer.Argument(help="The folder of a run, or a folder of such folders to compare.")],
-    out: Annotated[Path | None, typer.Option(help="Where to write; by default RUN/analysis.")] = None,
+    run: Annotated[
+        Path, typer.Argument(help="The folder of a run, or a folder of such folders to compare.", parser=path)
+    ],
+    out: Annotated[Path | None, typer.Option(help="Where to write; by default RUN/analysis.", parser=path)] = None,
     starts: Annotated[
-        int, typer.Option(help="Number of visited states from which fixed points are searched.")
+        int, typer.Option(help="Number of visited states from which fixed points are searched.", **COUNT)
     ] = 10_000,
-    seed: Annotated[int, typer.Option(help="Seed of the choice of those states.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the choice of those states.", **SEED)] = 0,
 ) -> None:
     """Look inside a trained network: report.html, its figures, and analysis.json.
 
@@ -35,15 +37,18 @@ def analyse_command(
 
     folders = runs_in(run)
     target = run / FOLDER if out is None else out
+    check_folder(target)
     findings: dict[str, Findings] = {}
-    with Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=console) as bar:
-        for name, folder in folders.items():
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console) as bar:
+        for own, folder in folders.items():
+            name = own.encode("utf-8", "backslashreplace").decode()  # a file name may hold bytes that are no character
             line = bar.add_task(name)
 
             def tell(part: str, line: Any = line, name: str = name) -> None:
                 bar.update(line, description=f"{name}: {part}")
 
-            here = target if len(folders) == 1 else target / name
+            here = target if len(folders) == 1 else target / own
             findings[name] = write_report(load(folder), here, name=name, starts=starts, seed=seed, progress=tell)
             bar.update(line, description=f"{name}: done", total=1, completed=1)
     if len(folders) > 1:
@@ -53,11 +58,12 @@ def analyse_command(
 
 
 def _print(findings: "dict[str, Findings]") -> None:
+    from rich.markup import escape
     from rich.table import Table
 
     from gnode.report import COLUMNS, summary_row
 
     table = Table("network", *COLUMNS)
     for item in findings.items():
-        table.add_row(*summary_row(*item))
+        table.add_row(*map(escape, summary_row(*item)))
     console.print(table)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gnode import errors
-from gnode.cli._shared import Progress, console, resumable, say
+from gnode.cli._shared import COUNT, SEED, Progress, check_folder, console, path, resumable, say
 
 if TYPE_CHECKING:
     from gnode.baselines import Baseline
@@ -30,19 +30,23 @@ def _is(name: str) -> str:
 def baseline_command(
     name: Annotated[str | None, typer.Argument(help="characters (neural CDE) or walker2d (persistence).")] = None,
     dropped: Annotated[float | None, typer.Option(help="Share of missing bins (characters; 0.3 by default).")] = None,
-    epochs: Annotated[int | None, typer.Option(help=f"Passes over the training trials ({_is('epochs')}).")] = None,
-    state: Annotated[int | None, typer.Option(help=f"State size N ({_is('state')}).")] = None,
-    lr: Annotated[float | None, typer.Option(help=f"Learning rate of Adam ({_is('lr')}).")] = None,
-    batch_size: Annotated[int | None, typer.Option(help=f"Trials per update ({_is('batch_size')}).")] = None,
-    seed: Annotated[
-        int | None, typer.Option(help=f"Seed of the weights and the order of trials ({_is('seed')}).")
+    epochs: Annotated[
+        int | None, typer.Option(help=f"Passes over the training trials ({_is('epochs')}).", **COUNT)
     ] = None,
-    data_seed: Annotated[int | None, typer.Option(help="Seed of the data; 0 by default.")] = None,
+    state: Annotated[int | None, typer.Option(help=f"State size N ({_is('state')}).", **COUNT)] = None,
+    lr: Annotated[float | None, typer.Option(help=f"Learning rate of Adam ({_is('lr')}).")] = None,
+    batch_size: Annotated[int | None, typer.Option(help=f"Trials per update ({_is('batch_size')}).", **COUNT)] = None,
+    seed: Annotated[
+        int | None, typer.Option(help=f"Seed of the weights and the order of trials ({_is('seed')}).", **SEED)
+    ] = None,
+    data_seed: Annotated[int | None, typer.Option(help="Seed of the data; 0 by default.", **SEED)] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for the result; by default runs/ncde-characters, and for walker2d none."),
+        typer.Option(
+            help="Folder for the result; by default runs/ncde-characters, and for walker2d none.", parser=path
+        ),
     ] = None,
-    resume: Annotated[Path | None, typer.Option(help="Resume the neural CDE in this folder.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Resume the neural CDE in this folder.", parser=path)] = None,
     progress: Progress = None,
 ) -> None:
     """Measure a baseline on a data set.
@@ -66,9 +70,12 @@ def baseline_command(
         if given:
             flags = ", ".join("--" + option.replace("_", "-") for option in given)
             raise errors.ArgumentError(f"{flags}: the persistence baseline of walker2d is not trained.")
+        if out is not None:
+            check_folder(out)
         _carry_forward(out, seeded)
     else:
         folder = out or Path("runs/ncde-characters")
+        check_folder(folder)
         with resumable("gnode baseline --resume {}", folder):
             done = baselines.characters_baseline(folder, progress=progress, **given, **seeded)
         finish(done, folder)
@@ -97,15 +104,14 @@ def finish(done: "Baseline", folder: Path) -> None:
     from gnode.baselines import RESULT
 
     run, result = done.run, done.result
-    console.print(run.summary(), soft_wrap=True)
+    say(run.summary())
     if run.status == "diverged":
         raise errors.GnodeError(
             f"the neural CDE diverged at update {run.diverged_at}; try a smaller learning rate (--lr)."
         )
-    console.print(
+    say(
         f"{result['task']['name']}, {result['task']['test_trials']} test trials: the neural CDE "
-        f"({result['parameters']} parameters) tells {100 * result['test']['accuracy']:.2f}% right.",
-        soft_wrap=True,
+        f"({result['parameters']} parameters) tells {100 * result['test']['accuracy']:.2f}% right."
     )
     table = Table("steps", "largest difference of an output", "same guess", "test accuracy")
     for method, row in result["solvers"].items():

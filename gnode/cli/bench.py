@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from gnode.cli._shared import console, say
+from gnode import errors
+from gnode.cli._shared import FEW, check_file, console, path, say
 
 
 def add_to(app: typer.Typer) -> None:
@@ -18,9 +19,11 @@ def bench_command(
         list[str] | None,
         typer.Argument(help="Shapes of the paper, such as 'flip-flop N=6 B=10'. By default all that fit."),
     ] = None,
-    rounds: Annotated[int, typer.Option(help="Number of timed rounds.", min=1)] = 9,
+    rounds: Annotated[int, typer.Option(help="Number of timed rounds.", **FEW)] = 9,
     skip: Annotated[str | None, typer.Option(help="Skip rivals whose name begins with this, e.g. diffrax.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Save as JSON, with devices and versions, shape by shape.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Save as JSON, with devices and versions, shape by shape.", parser=path)
+    ] = None,
 ) -> None:
     """Time one gradient of the paper's networks by gnode, by a plain scan and by diffrax, in turn.
 
@@ -36,7 +39,10 @@ def bench_command(
             title = "One gradient of the paper's networks"
             files.write_json(out, {"title": title, **found, **provenance.environment()})
 
+    for name in shapes or ():
+        errors.one_of("shape", name, bench.SHAPES)
     if out is not None:
+        check_file(out)
         with files.writing(out.parent):  # before anything is measured
             pass
     use_cores(available_cores())

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnode.cli._shared import console, say
+from gnode.cli._shared import check_folder, console, path, say
 from gnode.wording import plural
 
 if TYPE_CHECKING:
@@ -29,13 +29,14 @@ Replace = Annotated[bool, typer.Option("--replace", help="Replace the data set t
 
 def list_command() -> None:
     """Show the data sets, and which of them are here."""
+    from rich.markup import escape
     from rich.table import Table
 
     from gnode.tasks import DATASETS, cache
 
-    table = Table(
-        "data set", "here", "original", "licence", title=f"Cache: {cache.cache_folder()}", title_justify="left"
-    )
+    cache.tidy(tuple(DATASETS))
+    title = escape(f"Cache: {cache.cache_folder()}")
+    table = Table("data set", "here", "original", "licence", title=title, title_justify="left")
     for data in DATASETS.values():
         found = cache.find(data.name, data.files)
         size = "no" if found is None else f"{sum(path.stat().st_size for path in found) / 1e6:.1f} MB"
@@ -75,7 +76,9 @@ def get_command(
 
 def add_command(
     name: Name,
-    paths: Annotated[list[Path], typer.Argument(help="The original (files, folder or archive), or the compact files.")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="The original (files, folder or archive), or the compact files.", parser=path)
+    ],
     version: Version = None,
     replace: Replace = False,
 ) -> None:
@@ -101,7 +104,7 @@ def _tell(data: "DataSet", folder: Path) -> None:
 def check_command(
     name: Name,
     version: Version = None,
-    out: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("data-check"),
+    out: Annotated[Path, typer.Option(help="Folder for the pictures.", parser=path)] = Path("data-check"),
 ) -> None:
     """Count what a data set holds, and draw some of it.
 
@@ -111,6 +114,7 @@ def check_command(
     from gnode.tasks.inspection import check
 
     data = dataset(name, version)
+    check_folder(out)
     task_name, _, which = data.name.partition("-v")
     with console.status(f"{data.name}: reading"):
         found = check(task_name, int(which or 1))
@@ -132,11 +136,12 @@ def _print(data: "DataSet", found: "Checked") -> None:
         say(f"test MSE of the persistence baseline (the last value carried forward): {found.baseline:.4f}")
     classes = found.class_counts()
     if classes:
+        from rich.markup import escape
         from rich.table import Table
 
         table = Table("class", *found.parts, "all")
         for label, row in classes.items():
-            table.add_row(label, *map(str, row), str(sum(row)))
+            table.add_row(escape(label), *map(str, row), str(sum(row)))
         console.print(table)
 
 

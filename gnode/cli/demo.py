@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from gnode import errors
-from gnode.cli._shared import Progress, resumable, say
+from gnode.cli._shared import COUNT, Progress, path, resumable, say
 
 
 def add_to(app: typer.Typer) -> None:
@@ -17,9 +17,9 @@ def add_to(app: typer.Typer) -> None:
 def demo_command(
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for the run; by default the first free runs/demo, runs/demo-2, ..."),
+        typer.Option(help="Folder for the run; by default the first free runs/demo, runs/demo-2, ...", parser=path),
     ] = None,
-    epochs: Annotated[int | None, typer.Option(help="Fewer epochs, for a quick look.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Fewer epochs, for a quick look.", **COUNT)] = None,
     progress: Progress = None,
 ) -> None:
     """Train a two-dimensional gated neural ODE on the square flip-flop task and draw the square it learned."""

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from gnode.cli._shared import Progress, console, numbers, say, whole_numbers
+from gnode import errors
+from gnode.cli._shared import COUNT, FEW, Progress, check_folder, console, numbers, path, say, whole_numbers
 from gnode.wording import plural
 
 
@@ -19,8 +20,8 @@ def add_to(app: typer.Typer) -> None:
 
 Rates = Annotated[str, typer.Option(help="Learning rates, separated by commas.")]
 Decays = Annotated[str, typer.Option(help="Weight decays, separated by commas.")]
-Seeds = Annotated[int, typer.Option(help="Number of seeds.")]
-Epochs = Annotated[int, typer.Option(help="Epochs of training.")]
+Seeds = Annotated[int, typer.Option(help="Number of seeds.", **FEW)]
+Epochs = Annotated[int, typer.Option(help="Epochs of training.", **COUNT)]
 Engine = Annotated[str, typer.Option(help="As in `gnode sweep run`.")]
 RATES, DECAYS = "1e-4,1e-3,1e-2", "1e-3,1e-2,1e-1"
 """The paper's settings."""
@@ -35,13 +36,13 @@ def measure_command(
     lr: Rates = RATES,
     weight_decay: Decays = DECAYS,
     seeds: Seeds = 5,
-    bins: Annotated[int, typer.Option(help="Samples of the trajectory.")] = 100,
+    bins: Annotated[int, typer.Option(help="Samples of the trajectory.", **COUNT)] = 100,
     epochs: Epochs = 2000,
     search: Annotated[
         bool, typer.Option("--search", help="Choose the setting with one seed, as the paper does.")
     ] = False,
     engine: Engine = "auto",
-    out: Annotated[Path, typer.Option(help="Folder of the sweep; the same command resumes it.")] = Path(
+    out: Annotated[Path, typer.Option(help="Folder of the sweep; the same command resumes it.", parser=path)] = Path(
         "runs/expressivity"
     ),
     progress: Progress = None,
@@ -56,6 +57,7 @@ def measure_command(
     from gnode.devices import one_core_per_network
     from gnode.plots import expressivity as pictures
 
+    check_folder(out)
     one_core_per_network()
     found = expressivity.measure(
         models.split(","),
@@ -87,7 +89,7 @@ def measure_command(
 
 def longest_command(
     model: Annotated[str, typer.Argument(help="A model (see `gnode list`).")],
-    state: Annotated[int, typer.Option(help="State size N.")] = 100,
+    state: Annotated[int, typer.Option(help="State size N.", **COUNT)] = 100,
     widths: Annotated[str | None, typer.Option(help="Hidden layers of F, as 1000 or 316x316.")] = None,
     tau: Annotated[float, typer.Option(help="Time constant of the network in seconds.")] = 1.0,
     error: Annotated[float, typer.Option(help="Mean squared error that counts as fitted.")] = 0.05,
@@ -97,7 +99,9 @@ def longest_command(
     seeds: Seeds = 5,
     epochs: Epochs = 2000,
     engine: Engine = "auto",
-    out: Annotated[Path | None, typer.Option(help="Folder of the sweep; by default runs/longest-MODEL-N.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the sweep; by default runs/longest-MODEL-N.", parser=path)
+    ] = None,
     progress: Progress = None,
 ) -> None:
     """Find the longest trajectory that a network fits to a given error: one number for an architecture.
@@ -107,13 +111,14 @@ def longest_command(
     from rich.table import Table
 
     from gnode import expressivity, plots
-    from gnode.cells import cell_label
+    from gnode.cells import CELLS, cell_label
     from gnode.devices import one_core_per_network
     from gnode.plots import expressivity as pictures
     from gnode.train.spec import read
 
     one_core_per_network()
-    folder = out or Path("runs") / f"longest-{model}-{state}"
+    folder = out or Path("runs") / f"longest-{errors.one_of('model', model, CELLS)}-{state}"
+    check_folder(folder)
     found = expressivity.longest_fit(
         model,
         folder,

@@ -7,17 +7,18 @@ from typing import Annotated
 import typer
 
 from gnode import errors
-from gnode.cli._shared import Progress, console, resumable, say
+from gnode.cli._shared import FEW, Progress, check_folder, console, path, resumable, say
 
 Name = Annotated[str | None, typer.Argument(help="An artefact; `gnode reproduce list` shows them.")]
 Scale = Annotated[str, typer.Option(help="smoke, reduced or paper.")]
-Out = Annotated[Path, typer.Option(help="Folder for the results.")]
-Published = Annotated[Path, typer.Option(help="Folder of the results.")]
+Out = Annotated[Path, typer.Option(help="Folder for the results.", parser=path)]
+Published = Annotated[Path, typer.Option(help="Folder of the results.", parser=path)]
 Sweeps = Annotated[
-    Path | None, typer.Option(help="Folder of trained sweeps, shared by all artefacts; by default OUT/sweeps.")
+    Path | None,
+    typer.Option(help="Folder of trained sweeps, shared by all artefacts; by default OUT/sweeps.", parser=path),
 ]
 Only = Annotated[str | None, typer.Option(help="Some of its sweeps, separated by commas: a result in part.")]
-Seeds = Annotated[int | None, typer.Option(help="Another number of seeds than the scale's own.")]
+Seeds = Annotated[int | None, typer.Option(help="Another number of seeds than the scale's own.", **FEW)]
 Kernel = Annotated[str | None, typer.Option(help="As in `gnode sweep run`, for all of its networks.")]
 
 RESULTS = Path("runs/reproduce")
@@ -81,6 +82,7 @@ def run_command(
     from gnode.reproduce import Request, result_files, run_artefact
 
     request = Request(_need_name(name), scale, _parts(only), seeds, kernel)
+    check_folder(out)
     one_core_per_network()
     of, began = request.artefact, time.monotonic()
     say(f"{of.title} ({of.place}), {scale} scale: {of.scales[scale]}")
@@ -102,7 +104,10 @@ def collect_command(out: Published = DOCUMENTED) -> None:
     from gnode.reproduce import results_page
 
     _need_folder(out)
-    target = out.with_name(f"{out.name}.md")
+    named = out if out.name not in ("", "..") else out.resolve()
+    if not named.name:
+        raise errors.StoreError(f"{out} has no name that a page beside it could bear; choose another folder.")
+    target = named.with_name(f"{named.name}.md")
     files.write_text(target, results_page(out))
     say(f"Page: {target}")
 
@@ -120,6 +125,7 @@ def prepare_command(
     from gnode.reproduce import Request, prepare_artefact
 
     request = Request(_need_name(name), scale, _parts(only), seeds, kernel)
+    check_folder(out)
     made = prepare_artefact(request, out, sweeps=sweeps)
     for sweep in made:
         say(f"{sweep.number():5} networks   {sweep.folder}")

@@ -8,15 +8,15 @@ import typer
 
 from gnode import errors
 from gnode.cli._run_options import with_run_options
-from gnode.cli._shared import Progress, console, resumable, say
+from gnode.cli._shared import COUNT, Progress, console, path, resumable, say
 
 if TYPE_CHECKING:
     from gnode.sweeps import Sweep
 
 EngineName = Annotated[str, typer.Option(help="auto, threads, one_program or ray.")]
 Address = Annotated[str | None, typer.Option(help="Address of a Ray cluster (engine ray).")]
-Workers = Annotated[int | None, typer.Option(help="Threads (engine threads); by default one more than cores.")]
-Folder = Annotated[Path, typer.Argument(help="The folder of the sweep.")]
+Workers = Annotated[int | None, typer.Option(help="Threads (engine threads); by default one more than cores.", **COUNT)]
+Folder = Annotated[Path, typer.Argument(help="The folder of the sweep.", parser=path)]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -31,7 +31,9 @@ def add_to(app: typer.Typer) -> None:
 def run_command(
     given: dict[str, str],
     task: Annotated[str | None, typer.Argument(help="A task (see `gnode list`) or an .npz or .csv file.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the sweep; by default runs/TASK-sweep.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the sweep; by default runs/TASK-sweep.", parser=path)
+    ] = None,
     prepare: Annotated[
         bool, typer.Option("--prepare", help="Write the folder and train nothing (see resume --part).")
     ] = False,
@@ -150,7 +152,7 @@ def _settings(texts: list[str] | None) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals:
             raise errors.ArgumentError(
-                f"search-with is {text!r}, but must be written as NAME=VALUE, such as epochs=50."
+                f"search-with is {errors.shown(text)}, but must be written as NAME=VALUE, such as epochs=50."
             )
         name = name.strip().replace("-", "_")
         found[name] = read(name, value)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnode import errors
-from gnode.cli._shared import console, numbers, say, whole_numbers
+from gnode.cli._shared import COUNT, COUNT_OR_NONE, FEW, SEED, check_file, console, numbers, path, say, whole_numbers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,15 +18,15 @@ RUNAWAY = "*"
 NEAR = 0.05
 """How far from 0 an abscissa may be to count as near."""
 
-Depth = Annotated[int, typer.Option(help="L, the number of weight matrices of F.")]
+Depth = Annotated[int, typer.Option(help="L, the number of weight matrices of F.", **FEW)]
 ActivationName = Annotated[str, typer.Option(help="phi, the hidden activation (see `gnode list`).")]
 Scaling = Annotated[str, typer.Option(help="kaiming or glorot.")]
 SigmaB = Annotated[float, typer.Option(help="Scale of the biases.")]
 AspectRatio = Annotated[float, typer.Option(help="Hidden width over state size, H / N.")]
 Final = Annotated[str, typer.Option(help="Activation after the last layer.")]
 ActivateState = Annotated[bool, typer.Option(help="Send h through phi before the first weights.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything drawn.", min=0)]
-Out = Annotated[Path | None, typer.Option(help="Write the figure to this file name, without its ending.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything drawn.", **SEED)]
+Out = Annotated[Path | None, typer.Option(help="Write the figure to this file name, without its ending.", parser=path)]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -52,10 +52,10 @@ def critical_command(
     aspect: AspectRatio = 1.0,
     final: Final = "identity",
     activate_state: ActivateState = False,
-    width: Annotated[int, typer.Option(help="State size of the networks drawn; 0 draws none.", min=0)] = 1000,
-    draws: Annotated[int, typer.Option(help="How many networks to draw.", min=1)] = 4,
+    width: Annotated[int, typer.Option(help="State size of the networks drawn; 0 draws none.", **COUNT_OR_NONE)] = 1000,
+    draws: Annotated[int, typer.Option(help="How many networks to draw.", **FEW)] = 4,
     places: Annotated[
-        int, typer.Option(help="Typical states, or states near a kink at 0 (ReLU), to average over.")
+        int, typer.Option(help="Typical states, or states near a kink at 0 (ReLU), to average over.", **FEW)
     ] = 4,
     seed: Seed = 0,
 ) -> None:
@@ -117,7 +117,7 @@ def curve_command(
     aspect: AspectRatio = 1.0,
     final: Final = "identity",
     max_sigma_b: Annotated[float, typer.Option(help="Largest bias scale.")] = 2.0,
-    points: Annotated[int, typer.Option(help="Bias scales from 0 to the largest.", min=1)] = 21,
+    points: Annotated[int, typer.Option(help="Bias scales from 0 to the largest.", **FEW)] = 21,
     out: Out = None,
 ) -> None:
     """Compute critical curves in the plane of biases and weights (the paper's figure of critical depth)."""
@@ -128,6 +128,7 @@ def curve_command(
     from gnode.plots import theory as pictures
 
     errors.not_negative("max_sigma_b", max_sigma_b)
+    _check_out(out)
     found = theory.critical_curve(
         whole_numbers("depths", depths),
         (max_sigma_b * np.linspace(0.0, 1.0, points) ** 2).tolist(),  # denser near 0, where it is steep
@@ -149,7 +150,7 @@ def curve_command(
 
 def capacity_command(
     units: Annotated[str, typer.Option(help="Network sizes N, separated by commas.")] = "10,20,40",
-    rows: Annotated[int, typer.Option(help="Rows of J tried per size.")] = 40,
+    rows: Annotated[int, typer.Option(help="Rows of J tried per size.", **FEW)] = 40,
     margins: Annotated[str, typer.Option(help="Margins kappa, separated by commas.")] = "0,0.5,1,2",
     seed: Seed = 0,
     out: Out = None,
@@ -160,9 +161,10 @@ def capacity_command(
     from gnode import theory
     from gnode.plots import theory as pictures
 
-    sizes = whole_numbers("units", units)  # before anything is printed: it may be wrong
+    _check_out(out)
+    sizes, kappas = whole_numbers("units", units), numbers("margins", margins)  # before anything is printed
     table = Table("kappa", "alpha_c = T / N", title="Spherical perceptron")
-    for kappa in numbers("margins", margins):
+    for kappa in kappas:
         table.add_row(f"{kappa:g}", f"{theory.gardner_capacity(kappa):.6f}")
     console.print(table)
     found = theory.capacity_experiment(sizes, rows, seed=seed)
@@ -184,8 +186,8 @@ def dynamics_command(
     final: Final = "identity",
     activate_state: ActivateState = False,
     sigma_z: Annotated[float, typer.Option(help="Scale of the gates of the networks drawn; 0 for none.")] = 0.0,
-    width: Annotated[int, typer.Option(help="State size of the networks drawn; 0 draws none.", min=0)] = 400,
-    draws: Annotated[int, typer.Option(help="How many networks to draw.", min=1)] = 4,
+    width: Annotated[int, typer.Option(help="State size of the networks drawn; 0 draws none.", **COUNT_OR_NONE)] = 400,
+    draws: Annotated[int, typer.Option(help="How many networks to draw.", **FEW)] = 4,
     seed: Seed = 0,
     out: Out = None,
 ) -> None:
@@ -199,6 +201,8 @@ def dynamics_command(
     from gnode import theory
     from gnode.plots import theory as pictures
 
+    _check_out(out)
+    errors.not_negative("sigma_z", sigma_z)
     stack = theory.RandomStack(depth, sigma_w, activation, scaling, sigma_b, aspect, final, activate_state)
     state = theory.chaotic_state(stack)
     runs = [theory.simulate(theory.draw(stack, width, seed + index, sigma_z)) for index in range(draws if width else 0)]
@@ -218,7 +222,7 @@ def spectra_command(
     models: Annotated[
         str, typer.Option(help="Models out of mgru, gnode and lem, separated by commas.")
     ] = "mgru,gnode,lem",
-    state: Annotated[int, typer.Option(help="State size N.")] = 1000,
+    state: Annotated[int, typer.Option(help="State size N.", **COUNT)] = 1000,
     sigma_w: Annotated[float, typer.Option(help="Scale of the weights.")] = 1.5,
     sigma_z: Annotated[str, typer.Option(help="Scales of the gates, separated by commas.")] = "0,5",
     method: Annotated[str | None, typer.Option(help="Integrator; by default each cell's own.")] = None,
@@ -233,6 +237,7 @@ def spectra_command(
     from gnode.analysis import steady_spectrum
     from gnode.plots import theory as pictures
 
+    _check_out(out)
     found = [
         steady_spectrum(model, state, sigma_w=sigma_w, sigma_z=scale, method=method, duration=duration, seed=seed)
         for scale in numbers("sigma_z", sigma_z)
@@ -264,6 +269,11 @@ def _pairs(title: str, rows: dict[str, str]) -> None:
     for name, text in rows.items():
         table.add_row(f"[cyan]{name}[/]", text)
     console.print(table)
+
+
+def _check_out(out: Path | None) -> None:
+    if out is not None:
+        check_file(out, (".png",))
 
 
 def _save(figure: "Figure", out: Path) -> None:

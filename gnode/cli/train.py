@@ -7,7 +7,7 @@ import typer
 
 from gnode import errors
 from gnode.cli._run_options import with_run_options
-from gnode.cli._shared import Progress, resumable, say
+from gnode.cli._shared import Progress, path, resumable, say
 
 if TYPE_CHECKING:
     from gnode.train import Run
@@ -21,8 +21,10 @@ def add_to(app: typer.Typer) -> None:
 def train_command(
     given: dict[str, str],
     task: Annotated[str | None, typer.Argument(help="A task (see `gnode list`) or an .npz or .csv file.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the run; by default runs/TASK-MODEL-N.")] = None,
-    resume: Annotated[Path | None, typer.Option(help="Resume the run in this folder.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the run; by default runs/TASK-MODEL-N.", parser=path)
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(help="Resume the run in this folder.", parser=path)] = None,
     progress: Progress = None,
 ) -> None:
     """Train one network, keep the best weights, draw what it does.

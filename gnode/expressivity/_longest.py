@@ -11,8 +11,9 @@ import numpy as np
 from jaxtyping import Float
 
 from gnode import errors, tasks, train
-from gnode.expressivity._measure import LEARNING_RATES, WEIGHT_DECAYS
-from gnode.network import Network
+from gnode.arguments import checked, checked_class
+from gnode.expressivity._measure import LEARNING_RATES, WEIGHT_DECAYS, check_lists, check_settings
+from gnode.network import AbstractNetwork
 from gnode.sweeps import sweep_or_resume
 from gnode.types import Key
 from gnode.wording import plural
@@ -27,6 +28,7 @@ FitSettings = tuple[float, float]
 """A learning rate and a weight decay."""
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class LongestFit:
     """The longest trajectory that a network fits, and the errors that decide it.
@@ -47,6 +49,13 @@ class LongestFit:
     error: float
     lengths: tuple[int, ...]
     errors: Float[np.ndarray, "lengths seeds"]
+
+    def __post_init__(self):
+        _checked(self.error, self.lengths)
+        if self.errors.shape[0] != len(self.lengths) or self.errors.size == 0:
+            raise errors.ArgumentError(
+                f"errors has shape {self.errors.shape}, but must have a row for each of the {len(self.lengths)} lengths."
+            )
 
     @property
     def by_seed(self) -> Float[np.ndarray, " seeds"]:
@@ -84,6 +93,7 @@ class LongestFit:
         )
 
 
+@checked
 def longest_fit(
     model: str,
     out: str | Path,
@@ -118,6 +128,8 @@ def longest_fit(
     No example: it trains a sweep; `longest_fit_of` has one.
     """
     tried = _checked(error, lengths)
+    check_lists(lr=lr, weight_decay=weight_decay)
+    check_settings(settings, ("task", "bins", "seed"))
     sweep = sweep_or_resume(
         "ou",
         out,
@@ -139,8 +151,9 @@ def longest_fit(
     return LongestFit(error, tried, np.array([_best(found[length]) for length in tried]))
 
 
+@checked
 def longest_fit_of(
-    make: Callable[[Key], Network],
+    make: Callable[[Key], AbstractNetwork],
     *,
     error: float = DEFAULT_ERROR,
     lengths: Sequence[int] = LENGTHS,
@@ -168,18 +181,34 @@ def longest_fit_of(
     (1, 1)
     """
     tried, rows = _checked(error, lengths), []
+    check_lists(lr=lr, weight_decay=weight_decay)
+    check_settings(noise, ("bins",))
     for length in tried:
         task = tasks.ou(bins=length, **noise)
         found: dict[FitSettings, list[float]] = {}
         for rate, decay, seed in itertools.product(lr, weight_decay, range(errors.whole("seeds", seeds))):
             run = train.fit(
-                make(jax.random.key(seed)), task, key=seed, lr=rate, weight_decay=decay, epochs=epochs, progress=False
+                _made(make, seed), task, key=seed, lr=rate, weight_decay=decay, epochs=epochs, progress=False
             )
             found.setdefault((rate, decay), []).append(run.best_loss)
         rows.append(_best(found))
         if min(rows[-1]) > error:
             break
     return LongestFit(error, tried[: len(rows)], np.array(rows))
+
+
+def _made(make: Callable[[Key], Any], seed: int) -> AbstractNetwork:
+    """Calls the user's function, and says so if it fails or returns something else than a network."""
+    name = getattr(make, "__name__", type(make).__name__)
+    try:
+        net = make(jax.random.key(seed))
+    except Exception as problem:
+        raise errors.ArgumentError(
+            f"make, {name!r}, fails on a key ({type(problem).__name__}: {errors.shortened(str(problem))})."
+        ) from problem
+    if not isinstance(net, AbstractNetwork):
+        raise errors.ArgumentError(f"make, {name!r}, returned {errors.shown(net)}, but must return a network.")
+    return net
 
 
 def _best(by_setting: dict[FitSettings, list[float]]) -> list[float]:
@@ -191,5 +220,7 @@ def _checked(error: float, lengths: Sequence[int]) -> tuple[int, ...]:
     errors.positive("error", error)
     tried = tuple(errors.whole("lengths", length) for length in lengths)
     if not tried or list(tried) != sorted(set(tried)):
-        raise errors.ArgumentError(f"lengths is {list(lengths)!r}, but must be whole numbers in rising order.")
+        raise errors.ArgumentError(
+            f"lengths is {errors.shown(list(lengths))}, but must be whole numbers in rising order."
+        )
     return tried

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from gnode import errors
+from gnode.arguments import check_kind, checked, checked_class
 from gnode.cells import CELLS
 from gnode.sweeps import Sweep, sweep_or_resume
 from gnode.wording import plural
@@ -33,6 +34,7 @@ AXES = ("model", "state", "hidden", "layers", "tau", "bins")
 """The properties of a network that identify a `Point`."""
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class Point:
     """The measure of one network: its properties, its best setting, and the errors of all seeds with that setting.
@@ -60,6 +62,14 @@ class Point:
     errors: tuple[float, ...]
     members: tuple[int, ...]
 
+    def __post_init__(self):
+        for name, least in (("state", 1), ("hidden", 0), ("layers", 0), ("bins", 1)):
+            object.__setattr__(self, name, errors.whole(name, getattr(self, name), at_least=least))
+        for name in ("tau", "lr"):
+            errors.positive(name, getattr(self, name))
+        errors.not_negative("weight_decay", self.weight_decay)
+        check_lists(errors=self.errors)
+
     def __repr__(self) -> str:
         layers = f", {self.layers} x {self.hidden} hidden" if self.layers else ""
         error = f"error {self.mean:.3g} ± {self.std:.2g}, {plural(len(self.errors), 'seed')}"
@@ -76,6 +86,7 @@ class Point:
         return float(np.std(self.errors)) if np.all(np.isfinite(self.errors)) else float("nan")
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class Curve:
     """The measure along one axis: the values of the axis, and the mean and standard deviation of the errors at each.
@@ -88,6 +99,11 @@ class Curve:
     mean: Float[np.ndarray, " points"]
     std: Float[np.ndarray, " points"]
 
+    def __post_init__(self):
+        if not self.x.shape == self.mean.shape == self.std.shape:
+            shapes = f"{self.x.shape}, {self.mean.shape} and {self.std.shape}"
+            raise errors.ArgumentError(f"x, mean and std have shapes {shapes}, but must have the same.")
+
     def __repr__(self) -> str:
         if not len(self.x):
             return "Curve(0 points)"
@@ -95,6 +111,7 @@ class Curve:
         return f"Curve({len(self.x)} points, x from {x}, mean from {mean})"
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class Expressivity:
     """The measure of every network of a grid.
@@ -114,12 +131,17 @@ class Expressivity:
     seeds: int
     epochs: int
 
+    def __post_init__(self):
+        for name in ("seeds", "epochs"):
+            object.__setattr__(self, name, errors.whole(name, getattr(self, name), at_least=0))
+
     def __repr__(self) -> str:
         models = ", ".join(self.values("model"))
         counts = f"{plural(self.seeds, 'seed')}, {plural(self.epochs, 'epoch')}"
         return f"Expressivity({plural(len(self.points), 'network')} ({models}), {counts})"
 
     @classmethod
+    @checked
     def of(cls, sweep: Sweep) -> "Expressivity":
         """Returns the measure of all trained networks of a sweep over the task `ou`.
 
@@ -146,6 +168,7 @@ class Expressivity:
             members[0]["epochs"],
         )
 
+    @checked
     def select(self, **values: Any) -> "Expressivity":
         """Returns the points with these values, e.g. `select(model="gnode", tau=1.0)`; a list means any of its values.
 
@@ -153,13 +176,17 @@ class Expressivity:
         """
         for name in values:
             errors.one_of("axis", name, AXES)
+            for value in values[name] if isinstance(values[name], list | tuple | set) else [values[name]]:
+                check_kind(name, value, str if name == "model" else float)
         return dataclasses.replace(self, points=tuple(p for p in self.points if _matches(p, values)))
 
+    @checked
     def values(self, axis: str) -> list[Any]:
         """Returns the values that an axis takes, in rising order; models are in the order of the sweep."""
         found = dict.fromkeys(getattr(point, errors.one_of("axis", axis, AXES)) for point in self.points)
         return list(found) if axis == "model" else sorted(found)
 
+    @checked
     def curve(self, along: str, **fixed: Any) -> Curve:
         """Returns the mean and standard deviation of the error along an axis, with the other axes fixed.
 
@@ -170,11 +197,16 @@ class Expressivity:
 
         **Raises:** `ArgumentError` if several networks have the same value of the axis.
         """
+        errors.one_of("along", along, AXES)
         chosen = sorted(self.select(**fixed).points, key=lambda point: getattr(point, along))
         x = [getattr(point, along) for point in chosen]
         if len(set(x)) < len(x):
             free = [axis for axis in AXES if axis not in (*fixed, along)]
             raise errors.ArgumentError(f"several networks have the same {along}; fix more of {', '.join(free)}.")
+        if along == "model":
+            raise errors.ArgumentError(
+                "along is 'model', which has no order; choose an axis of numbers, such as 'state'."
+            )
         return Curve(np.array(x, float), np.array([p.mean for p in chosen]), np.array([p.std for p in chosen]))
 
     def rows(self) -> list[dict[str, Any]]:
@@ -207,6 +239,20 @@ def _best(place: tuple, settings: dict[tuple, list[tuple[float, int]]]) -> Point
     )
 
 
+def check_settings(settings: Iterable[str], taken: Iterable[str]) -> None:
+    """Raises an `ArgumentError` for a setting of the sweep that another argument decides."""
+    for name in settings:
+        if name in taken:
+            raise errors.ArgumentError(f"{name} cannot be set here: the other arguments decide it.")
+
+
+def check_lists(**lists: Sequence[Any]) -> None:
+    """Raises an `ArgumentError` if a list of values to try is empty."""
+    for name, values in lists.items():
+        if not len(values):
+            raise errors.ArgumentError(f"{name} is empty, but must hold at least one value.")
+
+
 def hidden_layers(hidden: Iterable[int], layers: Iterable[int]) -> list[tuple[int, ...]]:
     """Returns the widths of every combination of `layers` hidden layers with `hidden` units.
 
@@ -217,6 +263,7 @@ def hidden_layers(hidden: Iterable[int], layers: Iterable[int]) -> list[tuple[in
     return [(errors.whole("hidden", size),) * errors.whole("layers", count) for size in hidden for count in numbers]
 
 
+@checked
 def measure(
     models: str | Sequence[str],
     out: str | Path,
@@ -258,7 +305,9 @@ def measure(
     ...     measure("gru", f"{folder}/grid", state=[2], progress=False, **small)
     Expressivity(1 network (gru), 1 seed, 1 epoch)
     """
+    check_lists(state=state, hidden=hidden, layers=layers, tau=tau, lr=lr, weight_decay=weight_decay)
     names = [errors.one_of("model", name, CELLS) for name in ([models] if isinstance(models, str) else models)]
+    check_settings(settings, ("task", "model", "widths", "seed"))
     sweep = sweep_or_resume(
         "ou",
         out,

@@ -13,12 +13,16 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.precision import double
 from gnode.tasks import OrnsteinUhlenbeck
 from gnode.types import Key, as_key
 
 FINEST_SHARE = 0.25
 """The resolution of the Brownian path as a fraction of the solver's step."""
+
+SHORTEST = 1e-9
+"""The shortest time between two samples, in seconds; the longest is its inverse."""
 
 
 def brownian_path(key: Key | int, channels: int, duration: float, step: float) -> diffrax.VirtualBrownianTree:
@@ -33,6 +37,20 @@ def brownian_path(key: Key | int, channels: int, duration: float, step: float) -
     )
 
 
+def _check(bins: int, channels: int, steps: int, dt: float, start: float) -> tuple[int, int, int]:
+    """Returns the counts if they and the lengths are in range, otherwise raises an `ArgumentError`."""
+    bins, channels = errors.whole("bins", bins), errors.whole("channels", channels)
+    steps = errors.whole("steps", steps)
+    errors.whole("bins times steps", bins * steps)
+    errors.affordable("bins", bins, 8.0 * bins * steps * channels)
+    errors.affordable("channels", channels, 8.0 * channels**2)
+    errors.finite("start", start)
+    if not SHORTEST <= errors.positive("dt", dt) <= 1 / SHORTEST:
+        raise errors.ArgumentError(f"dt is {dt!r}, but must be from {SHORTEST:g} to {1 / SHORTEST:g} seconds.")
+    return bins, channels, steps
+
+
+@checked
 def solve_ou(
     process: OrnsteinUhlenbeck,
     bins: int,
@@ -59,10 +77,10 @@ def solve_ou(
     >>> solve_ou(OrnsteinUhlenbeck(), 3, 2, dt=1.0, key=0, steps=4).shape
     (3, 2)
     """
-    bins, steps = errors.whole("bins", bins), errors.whole("steps", steps)
-    duration = bins * errors.positive("dt", dt)
+    bins, channels, steps = _check(bins, channels, steps, dt, start)
+    duration = bins * dt
     with double():
-        path = brownian_path(key, errors.whole("channels", channels), duration, dt / steps)
+        path = brownian_path(key, channels, duration, dt / steps)
 
         def drift(t: Any, z: Any, _: Any) -> Array:
             return (process.decay * z + process.drive) / process.tau
@@ -84,6 +102,7 @@ def solve_ou(
         return np.asarray(solution.ys)
 
 
+@checked
 def along_path(
     process: OrnsteinUhlenbeck,
     bins: int,
@@ -107,6 +126,7 @@ def along_path(
 
     No example: it takes seconds to compile; `solve_ou` has one with the same arguments.
     """
+    bins, channels, steps = _check(bins, channels, steps, dt, start)
     with double():
         path = brownian_path(key, channels, bins * dt, dt / steps)
         times = jnp.linspace(0.0, bins * dt, bins * steps + 1)

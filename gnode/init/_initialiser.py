@@ -19,14 +19,22 @@ from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from gnode import errors
+from gnode.arguments import checked, checked_class
 from gnode.init._rules import RULES
 from gnode.theory import critical_sigma_w
-from gnode.types import Key
+from gnode.types import Key, as_key
 
 STANDARD_SIGMA_W = math.sqrt(2.0)
 """The weight scale of standard Kaiming and Glorot initialisation."""
 
+LARGEST = 1e15
+"""The largest scale of weights and biases: its square is well within float32."""
 
+COPIES = 6
+"""Of the weights in training: themselves, the gradient, two moments, the best weights, and the update being made."""
+
+
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class Initialiser:
     """A rule for drawing the weights and biases of one network.
@@ -55,23 +63,34 @@ class Initialiser:
         errors.one_of("scaling", self.scaling, ("kaiming", "glorot"))
         errors.one_of("distribution", self.distribution, ("normal", "uniform"))
         errors.one_of("critical", self.critical, ("no", "theory", "empirical"))
-        errors.not_negative("sigma_w", self.sigma_w)
-        errors.not_negative("bias_std", self.bias_std)
+        for name in ("sigma_w", "bias_std"):
+            value = float(errors.not_negative(name, getattr(self, name)))
+            if value > LARGEST:
+                raise errors.ArgumentError(f"{name} is {value!r}, but must be at most {LARGEST:g}.")
+            object.__setattr__(self, name, value)
 
+    @checked
     def weight(self, key: Key, shape: tuple[int, int]) -> Float[Array, "out in"]:
         """Draws a weight matrix of shape (out, in)."""
+        rows, columns = errors.wholes("shape", shape)
+        errors.affordable("shape", shape, 4 * rows * columns)
+        _check_size(shape)
         # jax defines the Glorot variance as scale / mean(N_in, N_out), so the paper's sigma_w^2 is twice its scale.
         scale = self.sigma_w**2 if self.scaling == "kaiming" else self.sigma_w**2 / 2
         mode = "fan_in" if self.scaling == "kaiming" else "fan_avg"
         if scale == 0:
-            return jnp.zeros(shape)
+            return jnp.zeros((rows, columns))
         draw = jax.nn.initializers.variance_scaling(scale, mode, self.distribution, in_axis=-1, out_axis=-2)
-        return draw(key, shape)
+        return draw(as_key(key), (rows, columns))
 
+    @checked
     def bias(self, key: Key, size: int) -> Float[Array, " size"]:
         """Draws a bias vector."""
-        return self.bias_std * jax.random.normal(key, (size,))
+        size = errors.whole("size", size)
+        errors.affordable("size", size, 4 * size)
+        return self.bias_std * jax.random.normal(as_key(key), (size,))
 
+    @checked
     def for_field(
         self, widths: Sequence[int], activation: str, final: str = "identity", activate_state: bool = False
     ) -> "Initialiser":
@@ -87,12 +106,28 @@ class Initialiser:
         - `final`: the activation after the last layer.
         - `activate_state`: whether the activation also acts on the state.
         """
+        widths = errors.wholes("widths", widths)
+        if len(widths) < 2:
+            raise errors.ArgumentError(
+                f"widths is {errors.shown(widths)}, but must hold at least two widths, N_0 and N_L."
+            )
         if self.critical == "no":
             return self
         if self.critical == "empirical":
             return dataclasses.replace(self, sigma_w=1.0)
-        sigma_w = _critical_scale(tuple(widths), activation, final, activate_state, self.scaling, self.bias_std)
+        sigma_w = _critical_scale(widths, activation, final, activate_state, self.scaling, self.bias_std)
         return dataclasses.replace(self, sigma_w=sigma_w)
+
+
+def _check_size(shape: tuple[int, int]) -> None:
+    """Refuses a matrix that is too large to train, before any of it is allocated: jax would abort the process."""
+    values = math.prod(shape)
+    if values > errors.LARGEST_COUNT:
+        raise errors.ArgumentError(
+            f"a weight matrix of {shape[0]} x {shape[1]} has more values than an array holds ({errors.LARGEST_COUNT}); "
+            f"make state or widths smaller."
+        )
+    errors.affordable("the shape of a weight matrix", shape, COPIES * 4 * values)
 
 
 @lru_cache(maxsize=256)  # the members of a grid need the same scale many times
@@ -118,6 +153,7 @@ def _critical_scale(
     return found.sigma_w
 
 
+@checked
 def empirical_gain(jacobian: Float[Array, "state state"], depth: int) -> Float[Array, ""]:
     """Computes the factor for each weight matrix of F that brings the spectral abscissa of -I + dF/dh to zero.
 
@@ -143,6 +179,12 @@ def empirical_gain(jacobian: Float[Array, "state state"], depth: int) -> Float[A
         right = eigenvalues.real.max()
         return np.asarray(right if right > 1e-6 else max(np.abs(eigenvalues).max(), 1e-6), J.dtype)
 
+    depth = errors.whole("depth", depth)
+    if jacobian.ndim != 2 or jacobian.shape[0] != jacobian.shape[1] or jacobian.size == 0:
+        raise errors.ArgumentError(f"jacobian has shape {jacobian.shape}, but must be a square matrix.")
+    jacobian = jnp.asarray(jacobian, dtype=jnp.result_type(float, jacobian))
+    if not isinstance(jacobian, Tracer) and not np.all(np.isfinite(jacobian)):
+        raise errors.ArgumentError("jacobian holds values that are not finite, which no scale makes critical.")
     if not isinstance(jacobian, Tracer) and not np.any(jacobian):
         raise errors.ArgumentError(
             "init is 'empirical_critical', but dF/dh of the drawn field is zero, which no scale makes critical; choose an "
@@ -157,6 +199,7 @@ INITIALISERS: dict[str, Initialiser] = {name: Initialiser(**settings) for name, 
 """The named initialisers."""
 
 
+@checked
 def initialiser(rule: str | Initialiser, bias_std: float | None = None) -> Initialiser:
     """Returns an initialiser by name.
 

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from gnode import errors
+from gnode.arguments import checked
+
 __all__ = ["RULES", "SMALL_BIAS_STD", "describe_rule"]
 
 SMALL_BIAS_STD = 1e-3
@@ -19,13 +22,14 @@ RULES: dict[str, dict[str, Any]] = {
 """The arguments of `Initialiser` for each named initialiser."""
 
 
+@checked
 def describe_rule(name: str) -> str:
     """Describes a named initialiser in one line, for `gnode list`.
 
     >>> describe_rule("kaiming_normal")
     'normal, variance 2 / N_in'
     """
-    rule = RULES[name]
+    rule = RULES[errors.one_of("name", name, RULES)]
     fan = {"kaiming": "N_in", "glorot": "(N_in + N_out)"}[rule["scaling"]]
     kinds = {
         "no": f"variance 2 / {fan}",

@@ -7,10 +7,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from gnode import errors
+from gnode.arguments import checked, real_array
 from gnode.cells import Cell
 from gnode.network._initial_state import InitialState
 from gnode.network._readout import Readout
@@ -82,6 +84,7 @@ class AbstractNetwork(eqx.Module):
         **Returns:** a `Trajectory`.
         """
 
+    @checked
     def run(self, xs: ArrayLike, *, dt: ArrayLike, h0: ArrayLike | None = None) -> Trajectory:
         """Runs a batch of trials as one compiled function.
 
@@ -95,24 +98,37 @@ class AbstractNetwork(eqx.Module):
 
         **Raises:** `ArgumentError` if a shape does not fit or an input is not finite.
         """
-        xs = jnp.asarray(xs)
-        if xs.ndim != 3 or xs.shape[-1] != self.inputs:
+        xs = jnp.asarray(real_array("xs", xs))
+        real_array("xs", xs, finite=True)  # also what is beyond float32
+        if xs.ndim != 3 or xs.shape[-1] != self.inputs or xs.size == 0:
             raise errors.ArgumentError(f"xs has shape {xs.shape}, but must be (batch, time, {self.inputs}).")
-        if not np.all(np.isfinite(xs)):
-            raise errors.ArgumentError("xs holds values that are not finite; fill missing values first.")
-        dt = jnp.asarray(dt, dtype=float)
+        dt = jnp.asarray(real_array("dt", dt), dtype=float)
         if dt.shape not in ((), xs.shape[:2]):
             raise errors.ArgumentError(
                 f"dt has shape {dt.shape}, but must be one number or {xs.shape[:2]}, (batch, time)."
             )
-        starts = None if h0 is None else jnp.broadcast_to(h0, (xs.shape[0], self.cell.state_size))
+        if not isinstance(dt, Tracer) and not np.all(np.isfinite(dt) & (np.asarray(dt) >= 0)):
+            raise errors.ArgumentError(
+                "dt holds a length that is negative or not a number, but each must be zero or more."
+            )
+        starts = None if h0 is None else self._starts(h0, xs.shape[0])
         return _run(self, xs, jnp.broadcast_to(dt, xs.shape[:2]), starts)
 
+    def _starts(self, h0: ArrayLike, trials: int) -> Array:
+        start: Array = real_array("h0", jnp.asarray(real_array("h0", h0), dtype=float), finite=True)
+        size = self.cell.state_size
+        if start.shape not in ((), (size,), (1, size), (trials, size)):
+            raise errors.ArgumentError(f"h0 has shape {start.shape}, but must be ({size},) or {(trials, size)}.")
+        return jnp.broadcast_to(start, (trials, size))
+
+    @checked
     def read(self, states: Float[Array, "*batch state"]) -> Float[Array, "*batch outputs"]:
         """Computes the outputs of states."""
+        if states.ndim == 0 or states.shape[-1] != self.cell.state_size:
+            raise errors.ArgumentError(f"states has shape {states.shape}, but must end in {self.cell.state_size}.")
         visible = self.cell.visible(states)
         flat = jax.vmap(self.readout)(visible.reshape(-1, visible.shape[-1]))
-        return flat.reshape(*visible.shape[:-1], -1)
+        return flat.reshape(*visible.shape[:-1], self.outputs)
 
     def __repr__(self) -> str:
         names = [name for name in ("cell", "readout", "initial", "solver") if hasattr(self, name)]

@@ -5,13 +5,21 @@ import abc
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from gnode import errors
+from gnode.arguments import checked, checked_class
 from gnode.cells import Cell
 from gnode.init import Initialiser
 from gnode.network.names import INITIAL_STATES
-from gnode.types import Frozen, Key, module_repr
+from gnode.types import Frozen, Key, as_key, module_repr
+
+
+def _check_start(h0: Array) -> None:
+    if h0.size == 0 or (not isinstance(h0, Tracer) and not np.all(np.isfinite(h0))):
+        raise errors.ArgumentError(f"h0 is {errors.shown(h0)}, but must be an array of finite numbers.")
 
 
 class InitialState(eqx.Module):
@@ -29,6 +37,7 @@ class InitialState(eqx.Module):
         return module_repr(self, *shapes)
 
 
+@checked_class
 class FixedState(InitialState, Frozen):
     """A constant initial state, the same for all trials.
 
@@ -38,10 +47,14 @@ class FixedState(InitialState, Frozen):
 
     h0: Float[Array, " state"]
 
+    def __check_init__(self):
+        _check_start(self.h0)
+
     def __call__(self, x: Float[Array, " inputs"]) -> Float[Array, " state"]:
         return self.h0
 
 
+@checked_class
 class LearnedState(InitialState):
     """A trained initial state, the same for all trials.
 
@@ -51,10 +64,14 @@ class LearnedState(InitialState):
 
     h0: Float[Array, " state"]
 
+    def __check_init__(self):
+        _check_start(self.h0)
+
     def __call__(self, x: Float[Array, " inputs"]) -> Float[Array, " state"]:
         return self.h0
 
 
+@checked_class
 class AffineState(InitialState):
     """A trained affine map of the first input, h_(-1) = A x_0 + a.
 
@@ -65,10 +82,15 @@ class AffineState(InitialState):
     A: Float[Array, "state inputs"]
     a: Float[Array, " state"]
 
+    def __check_init__(self):
+        if self.A.shape[:1] != self.a.shape:
+            raise errors.ArgumentError(f"a has shape {self.a.shape}, but must have shape {self.A.shape[:1]}, as A has.")
+
     def __call__(self, x: Float[Array, " inputs"]) -> Float[Array, " state"]:
         return self.A @ x + self.a
 
 
+@checked
 def initial_state(kind: str, cell: Cell, rule: Initialiser, key: Key) -> InitialState:
     """Draws an initial state for a cell.
 
@@ -87,6 +109,7 @@ def initial_state(kind: str, cell: Cell, rule: Initialiser, key: Key) -> Initial
     [0.0, 0.0, 0.0]
     """
     errors.one_of("initial", kind, INITIAL_STATES)
+    key = as_key(key)
     size = cell.state_size
     if kind == "affine":
         return AffineState(rule.weight(key, (size, cell.inputs)), jnp.zeros(size))

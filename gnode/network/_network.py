@@ -6,10 +6,12 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from gnode import devices, errors
+from gnode.arguments import checked, real_array
 from gnode.cells import Cell
 from gnode.init import Initialiser, initialiser
 from gnode.network._abstract import AbstractNetwork, Trajectory
@@ -46,6 +48,7 @@ class Network(AbstractNetwork):
     initial: InitialState
     solver: Solver = eqx.field(static=True)
 
+    @checked
     def __init__(
         self,
         cell: Cell,
@@ -63,8 +66,10 @@ class Network(AbstractNetwork):
         widths = errors.wholes("readout_widths", readout_widths)
         self.cell = cell
         self.readout = draw_readout((cell.units, *widths, errors.whole("outputs", outputs)), rule, key_readout)
-        is_made = isinstance(initial, InitialState)
-        self.initial = initial if is_made else initial_state(initial, cell, rule, key_initial)
+        if isinstance(initial, InitialState):
+            self.initial = _checked_state(initial, cell)
+        else:
+            self.initial = initial_state(initial, cell, rule, key_initial)
         self.solver = as_solver(cell, method, options)
 
     @property
@@ -75,6 +80,7 @@ class Network(AbstractNetwork):
         devices.check_cores(self.solver.cores)
         check_kernel(self.cell, self.solver)
 
+    @checked
     def __call__(
         self,
         xs: ArrayLike,
@@ -91,7 +97,11 @@ class Network(AbstractNetwork):
 
         **Returns:** a `Trajectory`.
         """
-        xs = jnp.asarray(xs)
+        xs = jnp.asarray(real_array("xs", xs))
+        if xs.ndim != 2 or xs.shape[0] == 0 or xs.shape[1] != self.inputs:
+            raise errors.ArgumentError(
+                f"xs has shape {xs.shape}, but must be (time, {self.inputs}); for a batch use run."
+            )
         states = rollout(self.cell, xs, self.initial(xs[0]), dt=dt, ts=ts, method=self.solver)
         return Trajectory(self.read(states), states)
 
@@ -106,6 +116,23 @@ class Network(AbstractNetwork):
         states = rollout_batch(self.cell, xs, starts, dt, self.solver, gradient_only)
         return Trajectory(self.read(states), states)
 
-    def step(self, h: Float[Array, " state"], x: Float[Array, " inputs"], dt: float | Array) -> Float[Array, " state"]:
+    @checked
+    def step(self, h: Float[Array, " state"], x: Float[Array, " inputs"], dt: ArrayLike) -> Float[Array, " state"]:
         """Computes the state after one bin of length `dt` under a constant input: the map that the solver iterates."""
-        return advance(self.cell, h, (x, x, jnp.asarray(dt, dtype=h.dtype)), self.solver)
+        length = jnp.asarray(real_array("dt", dt, 0), dtype=h.dtype)
+        if not isinstance(length, Tracer) and length < 0:
+            raise errors.ArgumentError(f"dt is {errors.shown(dt)}, but must be zero or positive.")
+        return advance(self.cell, h, (x, x, length), self.solver)
+
+
+def _checked_state(initial: InitialState, cell: Cell) -> InitialState:
+    """Returns an initial state if it maps the inputs of a cell to its state."""
+    try:
+        shape = jax.eval_shape(initial, jax.ShapeDtypeStruct((cell.inputs,), float)).shape
+    except (TypeError, ValueError) as problem:
+        raise errors.ArgumentError(
+            f"initial is {errors.shown(initial)}, which fails on {cell.inputs} inputs ({errors.shortened(str(problem))})."
+        ) from problem
+    if shape != (cell.state_size,):
+        raise errors.ArgumentError(f"initial gives a state of shape {shape}, but the cell's has ({cell.state_size},).")
+    return initial

@@ -1,17 +1,21 @@
 """The readout: outputs as a function of the visible state."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from gnode import errors
 from gnode.activations import activation
+from gnode.arguments import checked_class
 from gnode.init import Initialiser
 from gnode.types import Key, module_repr
 
 
+@checked_class
 class Readout(eqx.Module):
     """A multilayer perceptron of the visible state s, y = C phi(... phi(C_1 s + d_1)) + d; affine without hidden layers.
 
@@ -22,6 +26,15 @@ class Readout(eqx.Module):
     C: tuple[Float[Array, "_ _"], ...]
     d: tuple[Float[Array, " _"], ...]
     hidden: str = eqx.field(static=True, default="relu")
+
+    def __check_init__(self):
+        activation(self.hidden)
+        fits = len(self.C) == len(self.d) > 0 and all(d.shape == C.shape[:1] for C, d in zip(self.C, self.d))
+        if not fits or any(after.shape[1] != before.shape[0] for before, after in pairwise(self.C)):
+            shapes = f"C {[C.shape for C in self.C]}, d {[d.shape for d in self.d]}"
+            raise errors.ArgumentError(
+                f"the shapes of a readout are {shapes}, but its layers must follow on each other."
+            )
 
     def __call__(self, s: Float[Array, " units"]) -> Float[Array, " outputs"]:
         y = s @ self.C[0].T + self.d[0]

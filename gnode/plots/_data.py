@@ -3,20 +3,22 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Float
+from jax.typing import ArrayLike
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from gnode import errors
-from gnode.plots._style import add_legend, colour, new_figure
+from gnode.arguments import checked
+from gnode.plots._style import add_legend, check_panels, colour, new_figure
 
 SHOWN_CHANNELS = 4
 """The largest number of channels in a panel; more lines cannot be distinguished."""
 
 
+@checked
 def example_series(
-    observed: Float[np.ndarray, "trials bins channels"],
-    filled: Float[np.ndarray, "trials bins channels"],
+    observed: ArrayLike,
+    filled: ArrayLike,
     dt: float = 1.0,
     titles: Sequence[str] = (),
 ) -> Figure:
@@ -26,7 +28,7 @@ def example_series(
 
     **Arguments:**
 
-    - `observed`: the trials with NaN where a value is missing.
+    - `observed`: trials x bins x channels, with NaN where a value is missing.
     - `filled`: the same trials after filling.
     - `dt`: the length of a bin in seconds.
     - `titles`: a label for each trial; its number by default.
@@ -38,13 +40,11 @@ def example_series(
     >>> figure.axes[0].get_ylabel()
     'left'
     """
-    observed, filled = np.asarray(observed), np.asarray(filled)
-    if observed.shape != filled.shape or observed.ndim != 3:
-        raise errors.ArgumentError(
-            f"observed and filled have shapes {observed.shape} and {filled.shape}, but both must be "
-            f"(trials, bins, channels)."
-        )
+    observed = errors.array("observed", observed, ("trials", "bins", "channels"), finite=False)
+    filled = errors.array("filled", filled, observed.shape, finite=False)
+    errors.positive("dt", dt)
     trials, bins, channels = observed.shape
+    check_panels("observed", "trials", trials)
     time = np.arange(bins) * dt
     figure, axes = new_figure(6.4, 0.6 + 1.5 * trials, trials, 1, sharex=True)
     for trial, axis in enumerate(axes):
@@ -69,6 +69,7 @@ def example_series(
     return figure
 
 
+@checked
 def class_counts(counts: Mapping[str, Sequence[int]], parts: Sequence[str]) -> Figure:
     """Draws stacked bars with the number of trials of each class in each part of the data.
 
@@ -84,6 +85,14 @@ def class_counts(counts: Mapping[str, Sequence[int]], parts: Sequence[str]) -> F
     """
     if not counts:
         raise errors.ArgumentError("counts is empty: there is nothing to draw.")
+    check_panels("counts", "classes", len(counts))
+    for name, numbers in counts.items():
+        if len(numbers) != len(parts):
+            raise errors.ArgumentError(
+                f"counts[{errors.shown(name)}] has {len(numbers)} numbers, but there are {len(parts)} parts."
+            )
+        for number in numbers:
+            errors.whole(f"counts[{errors.shown(name)}]", number, at_least=0)
     figure, (axis,) = new_figure(1.2 + 0.3 * max(len(counts), 8), 2.6)
     below = np.zeros(len(counts))
     for index, part in enumerate(parts):

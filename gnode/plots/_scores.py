@@ -4,17 +4,18 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from jax.typing import ArrayLike
-from jaxtyping import Float
 from matplotlib.figure import Figure
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.cells.registry import cell_colour, cell_label
-from gnode.plots._style import add_legend, colour, new_figure
+from gnode.plots._style import add_legend, check_panels, colour, new_figure
 
 MOST_NAMED = 30
 """The largest number of classes whose names and counts are written."""
 
 
+@checked
 def confusion_matrix(confusion: ArrayLike, names: Sequence[str] | None = None) -> Figure:
     """Draws a confusion matrix: rows are the true classes, columns the predictions, colours the share of the row.
 
@@ -28,11 +29,16 @@ def confusion_matrix(confusion: ArrayLike, names: Sequence[str] | None = None) -
     >>> confusion_matrix([[9, 1], [0, 10]], ["yes", "no"]).axes[0].get_title()
     '95.0% of 20 right'
     """
-    counts = np.asarray(confusion)
-    if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
-        raise errors.ArgumentError(f"confusion has shape {counts.shape}, but must be (classes, classes).")
+    numbers = errors.array("confusion", confusion, ("classes", "classes"))
+    if numbers.shape[0] != numbers.shape[1] or np.any((numbers < 0) | (numbers % 1 != 0) | (numbers > 2**53)):
+        raise errors.ArgumentError(
+            f"confusion has shape {numbers.shape}, but must be (classes, classes), and hold whole numbers of at least 0."
+        )
+    counts = numbers.astype(np.int64)
     classes = len(counts)
     names = [str(number) for number in range(classes)] if names is None else [str(name) for name in names]
+    if len(names) != classes:
+        raise errors.ArgumentError(f"names has {len(names)} names, but confusion has {classes} classes.")
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     size = 2.2 + 0.22 * min(classes, MOST_NAMED)
     figure, (axis,) = new_figure(size + 0.6, size)
@@ -51,9 +57,8 @@ def confusion_matrix(confusion: ArrayLike, names: Sequence[str] | None = None) -
     return figure
 
 
-def horizon_errors(
-    network: Mapping[str, Float[np.ndarray, " horizon"]], last_value: Float[np.ndarray, " horizon"]
-) -> Figure:
+@checked
+def horizon_errors(network: Mapping[str, ArrayLike], last_value: ArrayLike) -> Figure:
     """Draws the mean squared error of forecasts by the number of bins ahead, with the persistence baseline.
 
     **Arguments:**
@@ -66,8 +71,11 @@ def horizon_errors(
     >>> len(horizon_errors({"gnode": np.ones(5)}, 2 * np.ones(5)).axes[0].lines)
     2
     """
+    check_panels("network", "lines", len(network))
+    last_value = errors.array("last_value", last_value, ("horizon",), finite=False)
+    lines = {name: errors.array(f"network[{name!r}]", own, ("horizon",), finite=False) for name, own in network.items()}
     figure, (axis,) = new_figure(4.4, 3.0)
-    for index, (name, values) in enumerate(network.items()):
+    for index, (name, values) in enumerate(lines.items()):
         line = cell_colour(name, colour(index))
         axis.plot(np.arange(1, len(values) + 1), values, color=line, lw=1.4, label=cell_label(name))
     ahead = np.arange(1, len(last_value) + 1)

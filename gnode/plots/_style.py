@@ -1,13 +1,17 @@
 """The common style of all figures: colours that colour-blind readers can distinguish, small type, no box."""
 
+import io
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.colors import is_color_like
 from matplotlib.figure import Figure
 
-from gnode import errors
+from gnode import errors, files
+from gnode.arguments import checked
+from gnode.os_errors import as_path
 
 # The palette of Okabe and Ito without black.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
@@ -26,6 +30,10 @@ STYLE: dict[Any, Any] = {
 }
 
 
+FORMATS = ("png", "pdf", "svg", "svgz", "eps", "ps", "jpg", "jpeg", "tif", "tiff", "webp")
+"""The formats that need no other program."""
+
+
 def new_figure(
     width: float, height: float, rows: int = 1, columns: int = 1, **options: Any
 ) -> tuple[Figure, list[Axes]]:
@@ -34,6 +42,25 @@ def new_figure(
         figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False, **options)
     return figure, list(axes.flat)
+
+
+MOST_PANELS = 1000
+"""More panels, lines or classes in a figure are a mistake, and take minutes to draw."""
+
+
+def check_panels(name: str, what: str, number: int) -> None:
+    """Raises an `ArgumentError` if there is more to draw than a figure can hold."""
+    if number > MOST_PANELS:
+        raise errors.ArgumentError(f"{name} has {number} {what}, but a figure can show at most {MOST_PANELS}.")
+
+
+def check_colour(name: str, value: str) -> str:
+    """Returns a colour that matplotlib knows; refuses others."""
+    if not is_color_like(value):
+        raise errors.ArgumentError(
+            f"{name} is {errors.shown(value)}, but must be a colour, such as 'black' or '#0072B2'."
+        )
+    return value
 
 
 def add_legend(
@@ -56,11 +83,21 @@ def add_legend(
             label.set_parse_math(False)
 
 
+def plain(text: Any) -> str:
+    """Returns a text that matplotlib draws as it is, where it would read what is between two dollar signs as mathematics.
+
+    >>> plain("$5_{$")
+    '\\\\$5_{\\\\$'
+    """
+    return str(text).replace("$", r"\$")
+
+
 def colour(index: int) -> str:
     """Returns the colour with this index, starting over after the last one."""
     return COLOURS[index % len(COLOURS)]
 
 
+@checked
 def save(figure: Figure, path: str | Path, formats: tuple[str, ...] = ("png",)) -> list[Path]:
     """Writes a figure to files.
 
@@ -76,13 +113,16 @@ def save(figure: Figure, path: str | Path, formats: tuple[str, ...] = ("png",)) 
 
     No example: it writes files.
     """
-    base = Path(path)
-    files = [base.with_name(f"{base.name}.{ending}") for ending in formats]
-    try:
-        base.parent.mkdir(parents=True, exist_ok=True)
-        with mpl.rc_context(STYLE):
-            for file in files:
-                figure.savefig(file)
-    except OSError as problem:
-        raise errors.StoreError(f"cannot write the figure {files[0]} ({problem}).") from problem
-    return files
+    base = as_path("path", path)
+    if not base.name:
+        raise errors.StoreError(f"path is {errors.shown(path)}, but must be the name of a file without its extension.")
+    for ending in formats:
+        errors.one_of("formats", ending, FORMATS)
+    pictures = {base.with_name(f"{base.name}.{ending}"): ending for ending in formats}
+    with files.writing(base.parent), mpl.rc_context(STYLE):
+        for picture, ending in pictures.items():
+            drawn = io.BytesIO()  # in memory first: matplotlib's own writer hides that a disk is full
+            figure.savefig(drawn, format=ending)
+            with files.write_by(picture) as temporary:
+                temporary.write_bytes(drawn.getvalue())
+    return list(pictures)

@@ -4,19 +4,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jax.typing import ArrayLike
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from gnode import errors
+from gnode.arguments import check_kind, checked
 from gnode.cells.registry import cell_colour, cell_label
-from gnode.plots._style import add_legend, colour, new_figure
+from gnode.plots._style import add_legend, check_panels, colour, new_figure
 from gnode.plots._training import loss_curves
 
 JITTER = 0.22
 """Half the width of a strip, in units of the distance between two strips."""
 
 
+@checked
 def strip(rows: Sequence[Mapping[str, Any]], by: str = "model", threshold: float | None = None) -> Figure:
     """Draws each member of a sweep as a circle at its minimum validation loss, one strip per value of `by`.
 
@@ -34,9 +36,18 @@ def strip(rows: Sequence[Mapping[str, Any]], by: str = "model", threshold: float
     >>> [label.get_text() for label in strip(rows).axes[0].get_xticklabels()]
     ['gnODE', 'GRU']
     """
-    if not rows:
+    if len(rows) == 0:
         raise errors.ArgumentError("rows is empty: no member of the sweep has finished.")
+    for row in rows:
+        if by not in row or "best_loss" not in row:
+            missing = by if by not in row else "best_loss"
+            raise errors.ArgumentError(f"rows has a row without {errors.shown(missing)}; pass those of Sweep.rows().")
+        check_kind("best_loss", row["best_loss"], float)
+        check_kind(by, row[by], str | float | bool | None)
+    if threshold is not None:
+        errors.positive("threshold", threshold)
     names = list(dict.fromkeys(row[by] for row in rows))
+    check_panels("rows", f"values of {errors.shown(by)}", len(names))
     figure, (axis,) = new_figure(1.2 + 0.75 * len(names), 3.2)
     rng = np.random.default_rng(0)  # jitter that keeps circles apart
     lost = []
@@ -62,7 +73,8 @@ def strip(rows: Sequence[Mapping[str, Any]], by: str = "model", threshold: float
     return figure
 
 
-def best_curves(curves: Mapping[str, Float[np.ndarray, " epochs"]]) -> Figure:
+@checked
+def best_curves(curves: Mapping[str, ArrayLike]) -> Figure:
     """Draws the validation loss of each model's best member against epochs, in the colours of the models.
 
     >>> best_curves({"gnode": np.array([1.0, 0.5])}).axes[0].lines[0].get_label()

@@ -5,18 +5,20 @@ from pathlib import Path
 
 import numpy as np
 from jax.typing import ArrayLike
-from jaxtyping import Float
 from matplotlib.figure import Figure
 
 from gnode import errors
+from gnode.arguments import checked
+from gnode.os_errors import as_path
 from gnode.plots._scores import confusion_matrix
-from gnode.plots._style import add_legend, colour, new_figure, save
+from gnode.plots._style import add_legend, check_colour, check_panels, colour, new_figure, save
 from gnode.train import Run
 
 ALIKE = 10
 """The largest ratio between the ranges of channels that share a scale."""
 
 
+@checked
 def example_trial(
     inputs: ArrayLike,
     outputs: ArrayLike,
@@ -39,21 +41,20 @@ def example_trial(
     >>> len(example_trial(np.zeros((5, 1)), np.ones((5, 2))).axes)
     2
     """
-    inputs, outputs = np.asarray(inputs), np.asarray(outputs)
-    if inputs.ndim != 2 or outputs.ndim != 2 or len(inputs) != len(outputs):
-        raise errors.ArgumentError(
-            f"inputs and outputs have shapes {inputs.shape} and {outputs.shape}, but both must be (time, channels) with as "
-            f"many bins."
-        )
+    inputs = errors.array("inputs", inputs, ("time", "channels"), finite=False)
+    outputs = errors.array("outputs", outputs, (len(inputs), "channels"), finite=False)
+    targets = None if targets is None else errors.array("targets", targets, (len(inputs), "channels"), finite=False)
     rows = max(inputs.shape[1], outputs.shape[1])
-    time = (np.arange(len(inputs)) + 1) * dt if time is None else np.asarray(time)
-    shown = outputs if targets is None or np.all(np.isnan(targets)) else np.asarray(targets)
+    check_panels("inputs", "channels", rows)
+    ends = (np.arange(len(inputs)) + 1) * errors.positive("dt", dt)
+    time = ends if time is None else errors.array("time", time, (len(inputs),))
+    shown = outputs if targets is None or np.all(np.isnan(targets)) else targets
     sizes = np.nanmax(shown, axis=0) - np.nanmin(shown, axis=0)
     is_alike = np.max(sizes) <= ALIKE * np.min(sizes)
     figure, axes = new_figure(5.2, 0.5 + 1.15 * rows, rows, 1, sharex=True, sharey=bool(is_alike))
     for channel, axis in enumerate(axes):
-        if targets is not None and channel < np.shape(targets)[1]:
-            axis.step(time, np.asarray(targets)[:, channel], where="mid", color="0.82", lw=4, label="target")
+        if targets is not None and channel < targets.shape[1]:
+            axis.step(time, targets[:, channel], where="mid", color="0.82", lw=4, label="target")
         if channel < inputs.shape[1]:
             axis.step(time, inputs[:, channel], where="mid", color="black", lw=1, label="input")
         if channel < outputs.shape[1]:
@@ -65,11 +66,16 @@ def example_trial(
     return figure
 
 
+@checked
 def validation_trial(run: Run) -> Figure:
     """Draws the first validation trial of a run on a regression task, without padding.
 
     No example: it needs a trained run.
     """
+    if run.task.loss != "mse":
+        raise errors.ArgumentError(
+            f"the run's task {run.task.name} is a classification, which has no targets to draw; use confusion_matrix."
+        )
     trials = run.task.validation.take(slice(0, 1))
     outputs = run.net.run(trials.inputs, dt=trials.dt).outputs
     unpadded = slice(0, int(trials.lengths[0]))
@@ -78,8 +84,9 @@ def validation_trial(run: Run) -> Figure:
     return example_trial(trials.inputs[0][unpadded], outputs[0][unpadded], targets[unpadded], time=time[unpadded])
 
 
+@checked
 def loss_curves(
-    curves: Mapping[str, Float[np.ndarray, " epochs"]],
+    curves: Mapping[str, ArrayLike],
     colours: Sequence[str] | None = None,
     ylabel: str = "Loss",
 ) -> Figure:
@@ -98,17 +105,24 @@ def loss_curves(
     """
     if not curves:
         raise errors.ArgumentError("curves is empty: there is nothing to draw.")
+    check_panels("curves", "lines", len(curves))
+    if colours is not None and len(colours) < len(curves):
+        raise errors.ArgumentError(f"colours has {len(colours)} colours, but curves has {len(curves)} lines.")
+    for tint in () if colours is None else colours:
+        check_colour("colours", tint)
+    lines = {name: errors.array(f"curves[{name!r}]", own, ("epochs",), finite=False) for name, own in curves.items()}
     figure, (axis,) = new_figure(4.4, 3.0)
-    for index, (name, values) in enumerate(curves.items()):
-        line_colour = colours[index] if colours else colour(index)
+    for index, (name, values) in enumerate(lines.items()):
+        line_colour = colour(index) if colours is None else colours[index]
         axis.plot(np.arange(1, len(values) + 1), values, color=line_colour, lw=1.3, label=name)
     axis.set_yscale("log")
     axis.set_xlabel("Epoch")
-    axis.set_ylabel(ylabel)
+    axis.set_ylabel(ylabel, parse_math=False)
     add_legend(figure, where="right upper", columns=1, plain_text=True)
     return figure
 
 
+@checked
 def save_run(run: Run, folder: str | Path) -> list[Path]:
     """Draws the figures of a run and writes them to a folder.
 
@@ -118,7 +132,7 @@ def save_run(run: Run, folder: str | Path) -> list[Path]:
 
     No example: it needs a trained run.
     """
-    folder, written = Path(folder), list[Path]()
+    folder, written = as_path("folder", folder), list[Path]()
     if len(run.curves["train"]) > 0:
         losses = {"training": run.curves["train"], "validation": run.curves["validation"]}
         written += save(loss_curves(losses), folder / "losses")

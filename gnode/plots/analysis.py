@@ -10,10 +10,11 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from gnode import analysis
+from gnode import analysis, errors
 from gnode.analysis import Attractor, FixedPoints, FlowField, Stability
+from gnode.arguments import checked
 from gnode.network import AbstractNetwork
-from gnode.plots._style import COLOURS, STYLE, new_figure
+from gnode.plots._style import COLOURS, STYLE, new_figure, plain
 
 KIND_COLOURS = {"stable": "#56B4E9", "marginal": "#E69F00", "saddle": "#CC79A7", "unstable": "#D55E00"}
 KIND_MARKERS = {"stable": "o", "marginal": "s", "saddle": "X", "unstable": "^"}
@@ -27,6 +28,7 @@ def _house_style() -> Any:
     return mpl.rc_context(dict[Any, Any](STYLE))
 
 
+@checked
 def flow_field(
     source: AbstractNetwork | FlowField,
     fixed_points: FixedPoints | None = None,
@@ -58,6 +60,8 @@ def flow_field(
     >>> flow_field(field).axes[0].get_xlabel()
     'h1'
     """
+    if isinstance(source, FlowField) and options:
+        raise errors.CallError(f"flow_field has no argument {next(iter(options))!r} for a field that is made already.")
     field = source if isinstance(source, FlowField) else _field_of(source, fixed_points, trajectories, options)
     figure, (axes,) = new_figure(5.6, 4.6)
     with _house_style():
@@ -117,18 +121,22 @@ def _nullclines(axes: Axes, field: FlowField) -> list[Line2D]:
 def _trajectories(axes: Axes, field: FlowField, trajectories: Any) -> list[Line2D]:
     if trajectories is None:
         return []
-    paths = np.asarray(trajectories)
-    paths = paths[None] if paths.ndim == 2 else paths
+    paths = _paths("trajectories", trajectories, field.plane.origin.size)
     for path in paths[:MOST_TRAJECTORIES_DRAWN]:
         axes.plot(*field.plane.project(path).T, color="0.8", linewidth=0.5, alpha=0.6, zorder=2)
     return [Line2D([], [], color="0.7", linewidth=0.8, label="trajectories")]
 
 
+def _paths(name: str, states: Any, size: int | str = "state") -> np.ndarray:
+    """Returns states as paths x time x state; one path may come without the first axis."""
+    found = errors.array(name, states, finite=False)
+    return errors.array(name, found[None] if found.ndim == 2 else found, ("paths", "time", size))
+
+
 def _pulses(axes: Axes, field: FlowField, pulse: Any) -> list[Line2D]:
     if pulse is None:
         return []
-    paths = np.asarray(pulse)
-    paths = paths[None] if paths.ndim == 2 else paths
+    paths = _paths("pulse", pulse, field.plane.origin.size)
     colour = COLOURS[1]
     apart = 0.04 * (field.u[-1] - field.u[0])  # the arrow's head needs a length to have a direction
     for path in paths:
@@ -165,6 +173,7 @@ def _points(axes: Any, coordinates: np.ndarray, points: FixedPoints, show_slow: 
     return handles
 
 
+@checked
 def eigenvalues(stability: Stability, *, title: str = "") -> Figure:
     """Draws the eigenvalues of the flow in the complex plane, and those of the map with the unit circle."""
     has_map = stability.map_eigenvalues is not None
@@ -179,7 +188,7 @@ def eigenvalues(stability: Stability, *, title: str = "") -> Figure:
             _cloud(axes[1], stability.map_eigenvalues)
             axes[1].set(xlabel="Re μ", ylabel="Im μ", title="map: stable inside the circle", aspect="equal")
         if title:
-            figure.suptitle(title)
+            figure.suptitle(plain(title))
     return figure
 
 
@@ -193,6 +202,7 @@ def _cloud(axes: Axes, values: np.ndarray) -> None:
     axes.legend(loc="best", markerscale=1.5)
 
 
+@checked
 def abscissa_strips(stabilities: Mapping[str, Stability], colours: Mapping[str, str] | None = None) -> Figure:
     """Draws the spectral abscissa at every point, one strip per network, with its median (Figure 1E of the paper)."""
     names = list(stabilities)
@@ -215,6 +225,7 @@ def abscissa_strips(stabilities: Mapping[str, Stability], colours: Mapping[str, 
     return figure
 
 
+@checked
 def attractor(found: Attractor, *, channels: tuple[int, int] = (0, 1)) -> Figure:
     """Draws a slow set in output coordinates with its drift, its eigenvalues by rank, and its forgetting curve."""
     panels = 3 if found.memory is not None else 2
@@ -232,7 +243,11 @@ def _set_in_outputs(figure: Figure, axes: Axes, found: Attractor, channels: tupl
         image = axes.scatter(found.outputs[:, 0], found.speed, c=found.speed, cmap="viridis", s=9)
         axes.set(xlabel="output 1", ylabel="|dh/dt| (state / s)")
     else:
-        first, second = channels
+        first, second = (errors.whole("channels", one, at_least=0) for one in channels)
+        if max(first, second) >= found.outputs.shape[1]:
+            raise errors.ArgumentError(
+                f"channels is {channels}, but the outputs are 0 to {found.outputs.shape[1] - 1}."
+            )
         image = axes.scatter(
             found.outputs[:, first], found.outputs[:, second], c=found.output_speed, cmap="viridis", s=9
         )
@@ -267,6 +282,7 @@ def _forgetting(axes: Axes, found: Attractor) -> None:
     axes.set_title(f"median memory: {lasts}", loc="left")
 
 
+@checked
 def explained_variance(
     pcas: Mapping[str, analysis.PCA], share: float = 0.9, colours: Mapping[str, str] | None = None
 ) -> Figure:
@@ -285,6 +301,7 @@ def explained_variance(
     return figure
 
 
+@checked
 def principal_components(
     states: Any,
     fixed_points: FixedPoints | None = None,
@@ -293,8 +310,7 @@ def principal_components(
     found: analysis.PCA | None = None,
 ) -> Figure:
     """Draws trajectories and fixed points along the first three principal components (two in two dimensions)."""
-    paths = np.asarray(states)
-    paths = paths[None] if paths.ndim == 2 else paths
+    paths = _paths("states", states)
     found = analysis.pca(paths) if found is None else found
     count = min(3, len(found.explained))
     with _house_style():

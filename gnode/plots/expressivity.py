@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from gnode import errors
 from gnode.cells.registry import cell_colour, cell_label
 from gnode.expressivity import Curve, Expressivity, LongestFit
-from gnode.plots._style import add_legend, colour, new_figure
+from gnode.plots._style import add_legend, colour, new_figure, plain
 
 AXIS_LABELS = {"state": "State size N", "tau": r"Model $\tau$ (s)", "hidden": "Hidden units H", "bins": "Bins"}
 AXIS_LABELS |= {"layers": "Hidden layers"}
@@ -56,11 +56,11 @@ def draw_curves(axis: Axes, curves: Mapping[Any, Curve], along: str, label: str 
             ms=4,
             lw=1.3,
             capsize=2,
-            label=label.format(cell_label(name) if isinstance(name, str) else name),
+            label=label.format(plain(cell_label(name)) if isinstance(name, str) else name),
         )
     axis.set_xscale("log")
     axis.set_yscale("log")
-    axis.set_xlabel(AXIS_LABELS.get(along, along))
+    axis.set_xlabel(AXIS_LABELS.get(along, plain(along)))
     axis.set_ylabel("Minimum training MSE")
 
 
@@ -115,8 +115,8 @@ def fitted_noise(
     for index, (axis, (name, outputs)) in enumerate(zip(axes, fits.items())):
         for channel in channels:
             axis.plot(time, target[:, channel], color="0.75", lw=3, label="noise")
-            axis.plot(time, np.asarray(outputs)[:, channel], color=colour(index), lw=1.2, label=name)
-        axis.set_ylabel(name)
+            axis.plot(time, np.asarray(outputs)[:, channel], color=colour(index), lw=1.2, label=plain(name))
+        axis.set_ylabel(plain(name))
         axis.margins(x=0.01)
     axes[-1].set_xlabel("Time (s)")
     return figure
@@ -128,7 +128,7 @@ def lengths(found: Mapping[str, LongestFit]) -> Figure:
     for index, (name, fit) in enumerate(found.items()):
         line = cell_colour(name, colour(index))
         axis.plot(fit.lengths, fit.errors, color=line, lw=0.7, alpha=0.5)
-        axis.plot(fit.lengths, fit.errors.mean(axis=1), color=line, lw=1.6, marker="o", ms=3.5, label=name)
+        axis.plot(fit.lengths, fit.errors.mean(axis=1), color=line, lw=1.6, marker="o", ms=3.5, label=plain(name))
         axis.axhline(fit.error, color="0.5", lw=0.8, ls="--")
     axis.set_xscale("log")
     axis.set_yscale("log")

@@ -10,7 +10,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from gnode import files
+from gnode import errors, files
+from gnode.arguments import checked, checked_class
+from gnode.os_errors import as_path
 from gnode.wording import plural
 
 STYLESHEET = """
@@ -27,6 +29,7 @@ figcaption { color: #555; font-size: 0.9rem; }
 """
 
 
+@checked_class
 @dataclasses.dataclass
 class Section:
     """A section of a page: a heading, paragraphs, a table and figures.
@@ -53,7 +56,8 @@ class Section:
         return f"Section({self.title!r}, {', '.join(counted)}, {plural(len(self.figures), 'figure')})"
 
 
-def write_page(path: Path, title: str, introduction: str, parts: Sequence[Section]) -> None:
+@checked
+def write_page(path: str | Path, title: str, introduction: str, parts: Sequence[Section]) -> None:
     """Writes a page to one file without external resources.
 
     **Arguments:**
@@ -67,14 +71,17 @@ def write_page(path: Path, title: str, introduction: str, parts: Sequence[Sectio
 
     No example: it writes a file.
     """
+    place = as_path("path", path)
+    if place.is_dir():
+        raise errors.StoreError(f"path is {errors.shown(path)}, a folder, but must be the name of a file.")
     body = "".join(_section(part) for part in parts)
     page = (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
         f"<style>{STYLESHEET}</style></head>\n"
         f"<body><h1>{html.escape(title)}</h1><p>{html.escape(introduction)}</p>{body}</body></html>\n"
     )
-    with files.writing(path.parent):
-        files.write_text(path, page)
+    with files.writing(place.parent):
+        files.write_text(place, page.encode("utf-8", "replace").decode("utf-8"))  # a name may hold half a character
 
 
 def _section(part: Section) -> str:

@@ -5,10 +5,13 @@ from pathlib import Path
 import numpy as np
 
 from gnode import errors
+from gnode.arguments import checked
+from gnode.os_errors import as_path
 from gnode.sweeps import Sweep, is_sweep
 from gnode.train import run_folder
 
 
+@checked
 def runs_in(folder: str | Path) -> dict[str, Path]:
     """Returns the run folders in a folder, by name.
 
@@ -19,7 +22,7 @@ def runs_in(folder: str | Path) -> dict[str, Path]:
 
     No example: it needs a folder with trained runs.
     """
-    folder = Path(folder)
+    folder = as_path("folder", folder)
     if not folder.is_dir():
         raise errors.StoreError(f"{folder} is not a folder; pass the folder of a run, such as runs/square.")
     if (folder / run_folder.CONFIG).exists():

@@ -8,10 +8,12 @@ from matplotlib.figure import Figure
 
 from gnode import errors
 from gnode.analysis import STATUSES, AmplitudeError, Attractor, Findings, FixedPoints, LyapunovExponents
+from gnode.arguments import checked
 from gnode.report._page import Section
 from gnode.wording import plural
 
 
+@checked
 def sections(found: Findings, figures: Mapping[str, Figure]) -> list[Section]:
     """Describes findings in text and tables.
 

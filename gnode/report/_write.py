@@ -10,12 +10,15 @@ from matplotlib.figure import Figure
 
 from gnode import errors, files, tasks
 from gnode.analysis import PAPER_RANGES, AmplitudeError, Attractor, Findings, study, trial_error
+from gnode.arguments import check_takes, checked
 from gnode.network import Network
+from gnode.os_errors import as_path
 from gnode.plots import analysis as draw
 from gnode.plots import save
 from gnode.report._page import Section, write_page
 from gnode.report._sections import sections
 from gnode.train import Run
+from gnode.types import as_key
 from gnode.wording import plural
 
 FOLDER = "analysis"
@@ -31,6 +34,7 @@ COLUMNS = ("equilibria", "stable", "median abscissa (1/s)", "slow set", "median 
 """The columns of `summary_row`, after the name."""
 
 
+@checked
 def write_report(
     run: Run,
     out: str | Path | None = None,
@@ -57,9 +61,12 @@ def write_report(
 
     No example: it needs a trained run.
     """
+    check_takes("progress", progress)
+    as_key(seed, "seed")
+    errors.whole("starts", starts)
     if out is None and run.folder is None:
         raise errors.ArgumentError("out is missing: the run has no folder, so pass one, such as out='report'.")
-    target = run.folder / FOLDER if out is None and run.folder is not None else Path(str(out))
+    target = files.inside(run.folder, FOLDER) if out is None and run.folder is not None else as_path("out", str(out))
     if name is None:
         name = run.task.name if run.folder is None else run.folder.resolve().name
     if not isinstance(run.net, Network):
@@ -90,6 +97,7 @@ def write_report(
     return found
 
 
+@checked
 def write_comparison(findings: Mapping[str, Findings], out: str | Path) -> None:
     """Writes a page that compares several networks, and analysis.json with their numbers.
 
@@ -100,7 +108,9 @@ def write_comparison(findings: Mapping[str, Findings], out: str | Path) -> None:
 
     No example: it needs several trained runs.
     """
-    target = Path(out)
+    target = as_path("out", out)
+    if not findings:
+        raise errors.ArgumentError("findings is empty: there is nothing to compare.")
     strips = draw.abscissa_strips({name: found.paper_points.stability for name, found in findings.items()})
     variance = draw.explained_variance({name: found.components for name, found in findings.items()})
     save(strips, target / "abscissas", FORMATS)
@@ -117,6 +127,7 @@ def write_comparison(findings: Mapping[str, Findings], out: str | Path) -> None:
     files.write_json(target / NUMBERS, _in_words({name: found.summary() for name, found in findings.items()}))
 
 
+@checked
 def summary_row(name: str, found: Findings) -> tuple[str, ...]:
     """Returns a row of a table about a network: its name, then `COLUMNS`.
 

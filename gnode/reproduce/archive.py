@@ -6,17 +6,66 @@ at a smaller scale that has them may lie beside it, in `NAME-SCALE.json`.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from gnode import errors, files
+from gnode.os_errors import translated
 from gnode.reproduce.artefact import SCALES, SweepPlan
 from gnode.reproduce.request import Request
+from gnode.schema import StoredFile
 
 Result = dict[str, Any]
 """The content of a result's JSON file."""
 
-SECTIONS = {"name", "scale", "command", "sweeps", "sweeps_left_out", "numbers", "checks", "figures", "run"}
-"""The keys that every result has; a JSON file without them is not a result."""
+
+class NumberRecord(TypedDict):
+    """A number of a result."""
+
+    name: Annotated[str, "what it is"]
+    ours: Annotated[float | None, "the value measured here"]
+    published: Annotated[str | None, "the paper's value"]
+    std: Annotated[float | None, "its standard deviation over seeds"]
+    seeds: Annotated[int | None, "how many seeds"]
+
+
+class ClaimRecord(TypedDict):
+    """A claim of a result."""
+
+    claim: Annotated[str, "the claim in a sentence"]
+    holds: Annotated[bool | None, "whether it holds; null if it is not decided"]
+    measured: Annotated[dict[str, Any], "the numbers that decide it"]
+
+
+class ResultRecord(TypedDict):
+    """`NAME.json`."""
+
+    name: Annotated[str, "name of the figure, table or claim"]
+    kind: NotRequired[Annotated[str, "figure, table or claim"]]
+    title: NotRequired[Annotated[str, "its title"]]
+    place: NotRequired[Annotated[str, "where the paper has it"]]
+    scale: Annotated[Literal["smoke", "reduced", "paper"], "how large it was made"]
+    seeds: NotRequired[Annotated[int | None, "number of seeds, if it was changed"]]
+    command: Annotated[str, "the command that makes it again"]
+    sweeps: Annotated[dict[str, dict[str, Any]], "task and settings of every sweep"]
+    sweeps_left_out: Annotated[list[str], "sweeps that it was made without"]
+    numbers: Annotated[list[NumberRecord], "the numbers"]
+    checks: Annotated[list[ClaimRecord], "the claims"]
+    details: NotRequired[Annotated[dict[str, Any], "further numbers"]]
+    figures: Annotated[list[str], "names of the pictures"]
+    run: Annotated[dict[str, Any], "date, duration, devices, commit and versions"]
+
+
+RESULT_FILE = StoredFile(
+    "NAME.json",
+    "all numbers and claims of a result",
+    ResultRecord,
+    remedy="move it away, or choose another --out",
+)
+FILES: tuple[StoredFile[Any], ...] = (
+    RESULT_FILE,
+    StoredFile("NAME.md", "the same as tables"),
+    StoredFile("NAME-PANEL.png", "the figures, and the same as .pdf"),
+)
 
 
 def result_path(folder: Path, request: Request) -> Path:
@@ -61,12 +110,13 @@ def set_aside_smaller(path: Path, request: Request) -> None:
     if _rank(stored["scale"]) >= _rank(request.scale) or not set(stored["sweeps"]) & set(request.left_out):
         return
     aside = path.with_name(f"{path.stem}-{stored['scale']}.json")
-    renamed = {name: aside.stem + name.removeprefix(path.stem) for name in stored["figures"]}
+    renamed = {name: aside.stem + name.removeprefix(path.stem) for name in map(_plain_name, stored["figures"])}
     for old, new in renamed.items():
         for ending in (".png", ".pdf"):
             figure = (path.parent / old).with_suffix(ending)
             if figure.exists():
-                figure.rename((path.parent / new).with_suffix(ending))
+                with translated(f"rename {figure}"):
+                    figure.rename((path.parent / new).with_suffix(ending))
     files.write_json(aside, stored | {"figures": list(renamed.values())})
 
 
@@ -99,9 +149,17 @@ def extent(content: Result) -> list[str]:
 
 def _read(path: Path) -> Result:
     content = files.read_json(path)
-    if not isinstance(content, dict) or not content.keys() >= SECTIONS or content["scale"] not in SCALES:
-        raise errors.StoreError(f"{path} is not a result of gnode reproduce; move it away, or choose another --out.")
+    if not isinstance(content, dict) or not {"sweeps", "numbers", "checks"} <= content.keys():
+        raise errors.StoreError(f"{path} is not a result of gnode reproduce; {RESULT_FILE.remedy}.")
+    RESULT_FILE.check(content, path)
     return content
+
+
+def _plain_name(name: str) -> str:
+    """Returns the name of a file; one that leads to another folder is refused."""
+    if Path(name).name != name:
+        raise errors.StoreError(f"a result names the picture {errors.shown(name)}, which is not in its folder.")
+    return name
 
 
 def _rank(scale: str) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gnode import errors
+from gnode.arguments import checked, checked_class
 from gnode.sweeps import Sweep
 
 SCALES: dict[str, str] = {
@@ -17,6 +18,7 @@ SCALES: dict[str, str] = {
 KINDS = ("figure", "table", "claim")
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class SweepPlan:
     """A sweep that artefacts need. Artefacts that name the same sweep share its networks.
@@ -39,11 +41,15 @@ class SweepPlan:
     search: tuple[str, ...] = ()
     search_with: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
+    def __post_init__(self):
+        object.__setattr__(self, "search", tuple(self.search))
+
     def __repr__(self) -> str:
         searched = f", search: {', '.join(self.search)}" if self.search else ""
         return f"SweepPlan({self.name!r}, task {self.task}, settings: {', '.join(self.settings)}{searched})"
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class Number:
     """A number that gnode measured, beside the published one.
@@ -67,6 +73,7 @@ class Number:
     seeds: int | None = None
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class Claim:
     """A claim of the paper and whether it holds for our networks, decided by code.
@@ -90,6 +97,7 @@ class Claim:
         return f"Claim({self.claim!r}, {verdict}, {len(self.measured)} numbers measured)"
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class Outcome:
     """The numbers, claims and figures that an artefact consists of.
@@ -114,6 +122,7 @@ class Outcome:
         return f"Outcome({len(self.numbers)} numbers, {len(self.claims)} claims, {len(self.figures)} figures)"
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class Trained:
     """The trained sweeps that an artefact is made from, by name, and the scale that they were trained at.
@@ -126,7 +135,10 @@ class Trained:
     """
 
     scale: str
-    sweeps: dict[str, Sweep]
+    sweeps: dict[str, Any]
+
+    def __post_init__(self):
+        errors.one_of("scale", self.scale, SCALES)
 
     @property
     def is_smoke(self) -> bool:
@@ -134,16 +146,18 @@ class Trained:
         return self.scale == "smoke"
 
     def __getitem__(self, name: str) -> Sweep:
-        return self.sweeps[name]
+        return self.sweeps[errors.one_of("sweep", name, self.sweeps)]
 
     def __repr__(self) -> str:
         return f"Trained({self.scale} scale, sweeps: {', '.join(self.sweeps) or 'none'})"
 
+    @checked
     def available(self, *names: str) -> list[Sweep]:
         """Returns those of the named sweeps that were trained."""
         return [self.sweeps[name] for name in names if name in self.sweeps]
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class Artefact:
     """A figure, a table or a claim of the paper, and how to make it.

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from gnode.arguments import checked
+from gnode.os_errors import as_path
 from gnode.reproduce import archive, result_files
 from gnode.reproduce.archive import Result
 from gnode.reproduce.artefact import SCALES, Artefact
@@ -32,12 +34,14 @@ def _state(artefact: Artefact, results: list[Result]) -> str:
     return ("; ".join(reached) or "never run") + needs
 
 
-def results_page(folder: Path) -> str:
+@checked
+def results_page(folder: str | Path) -> str:
     """Returns a Markdown page with all results of a folder, in the order of the paper.
 
     >>> results_page(Path("no/such/folder")).splitlines()[0]
     '# Every figure, table and claim of the paper'
     """
+    folder = as_path("folder", folder)
     found = archive.read_results(folder)
     here = [artefact for artefact in all_artefacts() if artefact.name in found]
     largest = [found[artefact.name][0] for artefact in here]

@@ -4,6 +4,7 @@ import dataclasses
 import importlib
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.reproduce.artefact import Artefact
 
 FIGURES = (
@@ -29,6 +30,7 @@ NAMES = (*FIGURES, *TABLES, *CLAIMS)
 """The names of all artefacts: the figures, the tables and the claims, each in the order of the paper."""
 
 
+@checked
 def find_artefact(name: str) -> Artefact:
     """Returns the artefact of that name, with the docstring of its file as `about`.
 

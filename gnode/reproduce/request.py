@@ -5,11 +5,15 @@ from functools import cached_property
 from typing import Any
 
 from gnode import errors
+from gnode.arguments import checked_class
 from gnode.reproduce.artefact import Artefact, SweepPlan
 from gnode.reproduce.registry import find_artefact
 from gnode.solve import KERNELS
 
+MOST_SEEDS = 10_000
 
+
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class Request:
     """The artefact to make, and how to make it.
@@ -36,10 +40,11 @@ class Request:
 
     def __post_init__(self):
         name = self.name
+        object.__setattr__(self, "only", tuple(self.only))
         if self.scale not in self.artefact.scales:
             errors.one_of(f"scale of {name}", self.scale, self.artefact.scales)
         if self.seeds is not None:
-            errors.whole("seeds", self.seeds)
+            errors.whole("seeds", self.seeds, at_most=MOST_SEEDS)
         if self.kernel is not None:
             errors.one_of("kernel", self.kernel, KERNELS)
         names = [plan.name for plan in self._all_plans]

@@ -49,7 +49,12 @@ def write_result(path: Path, request: Request, outcome: Outcome, trained: Traine
         },
     }
     files.write_json(path, content)
-    files.write_text(path.with_suffix(".md"), f"# {artefact.title}\n\n" + tables(files.read_json(path)) + "\n")
+    files.write_text(path.with_suffix(".md"), markdown(files.read_json(path)))
+
+
+def markdown(content: dict[str, Any]) -> str:
+    """Returns the Markdown file of a result."""
+    return f"# {content.get('title', content['name'])}\n\n{tables(content)}\n"
 
 
 def plan_settings(plan: SweepPlan) -> dict[str, Any]:

@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from gnode import errors, tasks
+from gnode.arguments import check_takes, checked
+from gnode.os_errors import as_path
 from gnode.reproduce import archive, result_files
 from gnode.reproduce.artefact import Artefact, Trained
 from gnode.reproduce.request import Request
 from gnode.sweeps import Sweep, sweep_or_resume
+from gnode.sweeps.engines.registry import check_engine
 from gnode.tasks import cache
 
 SWEEPS = "sweeps"
@@ -19,6 +22,7 @@ Tell = Callable[[str], None]
 """A function that is called with the name of each step before the step begins."""
 
 
+@checked
 def run_artefact(
     request: Request,
     out: str | Path,
@@ -49,7 +53,10 @@ def run_artefact(
     >>> run_artefact(Request("capacity"), folder.name).name
     'capacity.json'
     """
-    out = Path(out)
+    out = as_path("out", out)
+    sweeps = None if sweeps is None else as_path("sweeps", sweeps)
+    check_engine(engine)
+    check_takes("tell", tell)
     path = archive.result_path(out, request)
     began = time.monotonic()
     trained = Trained(request.scale, _make_sweeps(request, out, sweeps, tell, engine=engine, progress=progress))
@@ -60,6 +67,7 @@ def run_artefact(
     return path
 
 
+@checked
 def prepare_artefact(request: Request, out: str | Path, *, sweeps: str | Path | None = None) -> list[Sweep]:
     """Writes the sweep folders of an artefact without training any network.
 
@@ -81,7 +89,7 @@ def prepare_artefact(request: Request, out: str | Path, *, sweeps: str | Path | 
         raise errors.ArgumentError(
             f"{request.name} trains no networks, so there is nothing to prepare; use `gnode reproduce run` instead."
         )
-    return list(_make_sweeps(request, Path(out), sweeps, prepare=True).values())
+    return list(_make_sweeps(request, as_path("out", out), sweeps, prepare=True).values())
 
 
 def _make_sweeps(
@@ -89,7 +97,7 @@ def _make_sweeps(
 ) -> dict[str, Sweep]:
     """Trains, resumes or finds the requested sweeps, and returns them by name."""
     require_data(request.artefact)
-    folder = out / SWEEPS if sweeps is None else Path(sweeps)
+    folder = out / SWEEPS if sweeps is None else as_path("sweeps", sweeps)
     made = {}
     for plan in request.plans:
         tell(f"sweep {plan.name}")

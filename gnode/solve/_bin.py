@@ -7,19 +7,22 @@ import diffrax
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.cells import Cell
 from gnode.solve._solver import ADAPTIVE, Solver
 
 State = Float[Array, " state"]
 Input = Float[Array, " inputs"]
 Scalar = Float[Array, ""]
-Bin = tuple[Input, Input, Scalar]
+Bin = tuple[Input, Input, Scalar | float]
 """The input at the bin's start, the input at its end, and its length in seconds."""
 
 
+@checked
 def advance(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
     """Computes the state at the end of a bin from the state at its start: the map that a network iterates.
 
@@ -36,6 +39,11 @@ def advance(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
     >>> advance(rnn(1, 2, key=0), jnp.ones(2), (jnp.zeros(1), jnp.zeros(1), jnp.float32(0.0)), Solver()).tolist()
     [1.0, 1.0]
     """
+    for name, array, shape in (("h", h, (cell.state_size,)), *(("bin", x, (cell.inputs,)) for x in bin[:2])):
+        if array.shape != shape:
+            raise errors.ArgumentError(f"{name} holds an array of shape {array.shape}, but must have shape {shape}.")
+    if not isinstance(bin[2], Tracer) and not np.isfinite(bin[2]):
+        raise errors.ArgumentError(f"the length of the bin is {bin[2]}, but must be a number.")
     return _advancer(solver)(cell, h, bin, solver)
 
 

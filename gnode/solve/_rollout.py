@@ -14,6 +14,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from gnode import errors
+from gnode.arguments import checked, real_array
 from gnode.cells import Cell
 from gnode.devices import cores_in_use
 from gnode.solve._bin import Bin, State, advance
@@ -24,6 +25,7 @@ from gnode.solve._unroll import unroll
 from gnode.solve.gpu.choice import is_one_euler_step, kernel_for
 
 
+@checked
 def rollout(
     cell: Cell,
     xs: ArrayLike,
@@ -61,13 +63,14 @@ def rollout(
     (5, 3)
     """
     solver = as_solver(cell, method, options)
-    xs, h0 = jnp.asarray(xs), jnp.asarray(h0)
+    xs, h0 = jnp.asarray(real_array("xs", xs)), jnp.asarray(real_array("h0", h0))
     _check_shapes(cell, xs, h0)
     h0 = h0.astype(_type_of_state(cell, xs, h0))
     steps = _bin_lengths(xs.shape[0], dt, ts).astype(h0.dtype)
     return _integrate(cell, xs, h0, steps, solver)
 
 
+@checked
 def rollout_batch(
     cell: Cell,
     xs: Float[Array, "trials time inputs"],
@@ -76,7 +79,7 @@ def rollout_batch(
     solver: Solver,
     gradient_only: bool = False,
 ) -> Float[Array, "trials time state"]:
-    """Integrates a cell over a batch of trials, without checking its arguments.
+    """Integrates a cell over a batch of trials; of its arguments only the shapes are checked.
 
     It computes what `jax.vmap` of `rollout` does, but can choose an implementation for the size of the batch.
 
@@ -96,6 +99,7 @@ def rollout_batch(
     >>> rollout_batch(rnn(2, 3, key=0), jnp.ones((4, 5, 2)), jnp.zeros((4, 3)), jnp.ones((4, 5)), Solver()).shape
     (4, 5, 3)
     """
+    _check_batch(cell, xs, h0, dt)
     parts = cores_in_use(solver.cores)
     kernel = kernel_for(cell, solver, h0.dtype) if gradient_only else None
     if kernel is not None:
@@ -194,11 +198,24 @@ def _check_shapes(cell: Cell, xs: Array, h0: Array) -> None:
         )
 
 
+def _check_batch(cell: Cell, xs: Array, h0: Array, dt: Array) -> None:
+    trials, time = xs.shape[:2]
+    for name, array, shape in (
+        ("xs", xs, (trials, time, cell.inputs)),
+        ("h0", h0, (trials, cell.state_size)),
+        ("dt", dt, (trials, time)),
+    ):
+        if array.shape != shape:
+            raise errors.ArgumentError(f"{name} has shape {array.shape}, but must have shape {shape}.")
+    if time == 0:
+        raise errors.ArgumentError(f"xs has shape {xs.shape}, but must hold at least one bin.")
+
+
 def _bin_lengths(time: int, dt: ArrayLike | None, ts: ArrayLike | None) -> Float[Array, " time"]:
     if (dt is None) == (ts is None):
         raise errors.ArgumentError("pass either dt (the length of the bins) or ts (their edges), and not both.")
     if ts is not None:
-        edges = jnp.asarray(ts)
+        edges = jnp.asarray(real_array("ts", ts))
         if edges.shape not in ((time,), (time + 1,)) or time + edges.shape[0] < 3:
             raise errors.ArgumentError(
                 f"ts has shape {edges.shape}, but must hold {time + 1} edges (or {time} starts)."
@@ -208,7 +225,7 @@ def _bin_lengths(time: int, dt: ArrayLike | None, ts: ArrayLike | None) -> Float
             lengths = jnp.concatenate([lengths, lengths[-1:]])
         name = "ts goes backwards: the length of bin"
     else:
-        lengths = jnp.asarray(dt, dtype=float)
+        lengths = jnp.asarray(real_array("dt", dt), dtype=float)
         if lengths.shape not in ((), (time,)):
             raise errors.ArgumentError(
                 f"dt has shape {lengths.shape}, but must be one number or one per bin, ({time},)."

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from gnode import errors
+from gnode.arguments import checked, checked_class
 from gnode.options import check_settings, choice, setting
 
 ADJOINTS = ("discretise_then_optimise", "optimise_then_discretise")
@@ -38,9 +39,17 @@ METHODS: dict[str, str] = {
 
 ADAPTIVE = ("tsit5", "kvaerno5")
 
+MOST_CORES = 4096
+"""Each becomes a device of jax, which reserves threads for it."""
+
 solver_setting = partial(setting, part="solver")
 
 
+def _cores(name: str, value: int) -> int:
+    return errors.whole(name, value, at_most=MOST_CORES)
+
+
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class Solver:
     """Settings of the numerical integration.
@@ -98,7 +107,7 @@ class Solver:
         f"Precision of matrix products in the GPU kernels: {', '.join(PRODUCTS)}.",
         check=choice(tuple(PRODUCTS)),
     )
-    cores: int = solver_setting(1, int, "CPU cores over which the trials of a batch are split.", check=errors.whole)
+    cores: int = solver_setting(1, int, "CPU cores over which the trials of a batch are split.", check=_cores)
     rtol: float = solver_setting(1e-4, float, "Relative tolerance of an adaptive method.", check=errors.positive)
     atol: float = solver_setting(1e-6, float, "Absolute tolerance of an adaptive method.", check=errors.positive)
     max_steps: int = solver_setting(
@@ -124,7 +133,8 @@ class Solver:
         return f"Solver({', '.join(shown)})"
 
 
-def as_solver(cell: Any, method: str | Solver | None, options: dict) -> Solver:
+@checked
+def as_solver(cell: Any, method: str | Solver | None, options: dict[str, Any]) -> Solver:
     """Returns the solver that `method` and `options` specify.
 
     **Arguments:**
@@ -141,8 +151,11 @@ def as_solver(cell: Any, method: str | Solver | None, options: dict) -> Solver:
     """
     if isinstance(method, Solver):
         if options:
-            raise errors.ArgumentError(f"{', '.join(options)}: set in the Solver that is passed as method instead.")
+            named = errors.shortened(", ".join(options))
+            raise errors.ArgumentError(f"{named}: set in the Solver that is passed as method instead.")
         return method
     for name in options:
         errors.one_of("an option of the solver", name, [field.name for field in dataclasses.fields(Solver)])
-    return Solver(method or cell.default_method, **options)
+    if method is None and not hasattr(cell, "default_method"):
+        raise errors.ArgumentError(f"cell is {errors.shown(cell)}, but must be a cell, such as gnode.cells.rnn(...).")
+    return Solver(cell.default_method if method is None else method, **options)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.sweeps.engines.memory import member_bytes
 from gnode.sweeps.engines.registry import make_engine
 from gnode.sweeps.grid import Grid, TaskCache
@@ -46,9 +47,7 @@ def check_grid(grid: Grid, tasks: TaskCache) -> list[int]:
     for settings in grid.members:
         RunSpec(grid.task, settings).fit_settings()
         for name, value in settings.items():
-            check = OPTIONS[name].check
-            if check is not None:
-                check(name, value)
+            OPTIONS[name].accept(name, value)
         if settings.get("cores", 1) != 1:
             raise errors.ArgumentError(
                 f"cores is {settings['cores']}, but a sweep trains a member on each core by itself; leave cores out."
@@ -56,6 +55,7 @@ def check_grid(grid: Grid, tasks: TaskCache) -> list[int]:
     return [member_bytes(group, tasks(group.settings)) for group in grid.groups]
 
 
+@checked
 def sweep_cost(grid: Grid, engine: str = "auto", workers: int | None = None) -> SweepCost:
     """Returns what training a grid will cost on this machine.
 

@@ -1,26 +1,18 @@
-"""The folder of a sweep: its members, its table, the best settings.
-
-| in the folder        | what it is                                                                             |
-|----------------------|----------------------------------------------------------------------------------------|
-| `sweep.json`         | the task, the axes, the members in order, versions and commit                          |
-| `results.csv`        | one row per finished member: settings, status, minimum validation loss, its epoch      |
-| `members/0007/`      | the run folder of member 7 (`gnode.load`, `gnode analyse` take it)                     |
-| `unfinished/`        | checkpoints of members in training; removed when the sweep is over                     |
-"""
+"""The folder of a sweep: its members, its table, the best settings. `gnode.sweeps.stored` lists its files."""
 
 from pathlib import Path
 from typing import Any
 
 from gnode import errors, files
+from gnode.arguments import checked
+from gnode.os_errors import as_path
 from gnode.sweeps import _member, _table
-from gnode.sweeps._member_checkpoints import UNFINISHED
 from gnode.sweeps._part import Part
-from gnode.sweeps.grid import Grid
+from gnode.sweeps.stored import SPEC, TABLE, UNFINISHED, read_grid
 from gnode.tasks.file_record import recorded_file
 from gnode.train import Run, load, run_folder
+from gnode.train.metrics import read_curves
 from gnode.train.spec import OPTIONS, text_of
-
-SPEC, TABLE = "sweep.json", "results.csv"
 
 
 class Sweep:
@@ -33,18 +25,10 @@ class Sweep:
     No example: `gnode.sweep` returns it.
     """
 
+    @checked
     def __init__(self, folder: str | Path):
-        self.folder = Path(folder)
-        if not (self.folder / SPEC).exists():
-            raise errors.StoreError(f"{self.folder} holds no sweep (no {SPEC} in it).")
-        stored = files.read_json(self.folder / SPEC)
-        if not isinstance(stored, dict) or not {"task", "axes"} <= stored.keys():
-            raise errors.StoreError(
-                f"{self.folder / SPEC} is not the description of a sweep; pass the folder of a sweep."
-            )
-        axes = {name: tuple(_as_value(value) for value in values) for name, values in stored["axes"].items()}
-        tried = {name: _as_value(value) for name, value in stored.get("search_with", {}).items()}
-        self.grid = Grid(stored["task"], axes, tuple(stored.get("search", ())), tried)
+        self.folder = as_path("folder", folder)
+        self.grid, stored = read_grid(self.folder)
         self._file = stored.get("file")
         self.members = self.grid.members
         self.search = self.grid.chooser()
@@ -64,6 +48,7 @@ class Sweep:
         """Returns how many members have a checkpoint: they are in training, or were when the sweep stopped."""
         return len(list((self.folder / UNFINISHED).glob("[0-9]*.npz")))
 
+    @checked
     def todo(self, part: Part | None = None) -> list[int]:
         """Returns the members to train next, of one part or of all. In a search those that try settings come first."""
         mine = range(len(self.members)) if part is None else sorted(self.members_of(part))
@@ -74,6 +59,7 @@ class Sweep:
             mine = [index for index in mine if index in wanted]
         return [index for index in mine if not _member.is_done(self.folder, index)]
 
+    @checked
     def members_of(self, part: Part) -> set[int]:
         """Returns the members of a part of the sweep."""
         return part.members(self.grid, [] if self.search is None else self.search.choices)
@@ -84,6 +70,7 @@ class Sweep:
             return list(range(len(self.members)))
         return self.search.winners(self._loss)
 
+    @checked
     def number(self, part: Part | None = None) -> int:
         """Returns how many members will be trained, in a part or in all; in a search fewer than the grid has."""
         within = range(len(self.members)) if part is None else self.members_of(part)
@@ -115,13 +102,14 @@ class Sweep:
         rows = self.rows()
         return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
+    @checked
     def result(self, index: int) -> dict[str, Any]:
         """Returns how a member ended."""
-        folder = _member.folder_of(self.folder, index)
-        ended = files.read_json(folder / run_folder.RESULT)
+        index = self._index(index)
+        ended = _member.read_result(self.folder, index)
         if "epochs_done" not in ended:  # written by an earlier version
-            with (folder / run_folder.METRICS).open() as file:
-                ended["epochs_done"] = sum(1 for _ in file) - 1
+            metrics = _member.folder_of(self.folder, index) / run_folder.METRICS
+            ended["epochs_done"] = len(read_curves(metrics)["train"])
         return ended
 
     def seconds(self) -> float:
@@ -132,23 +120,32 @@ class Sweep:
         """Returns the devices that the finished members were trained on, each once."""
         # The configuration of a member may have been removed with its weights; its result stays.
         configs = [_member.folder_of(self.folder, index) / run_folder.CONFIG for index in self.done()]
-        found = [device for path in configs if path.exists() for device in files.read_json(path)["devices"]]
+        stored = [run_folder.read_config(path.parent) for path in configs if path.exists()]
+        found = [device for config in stored for device in config.get("devices", [])]
         return list(dict.fromkeys(found))
 
+    @checked
     def load(self, index: int) -> Run:
         """Loads the run of a member, with its trained network."""
-        if not 0 <= index < len(self.members):
-            raise errors.ArgumentError(
-                f"member is {index!r}, but the sweep's members are 0 to {len(self.members) - 1}."
-            )
+        index = self._index(index)
         if not _member.is_done(self.folder, index):
             raise errors.StoreError(f"member {index} of {self.folder} has not been trained yet; resume the sweep.")
         return load(self.member_folder(index))
 
+    @checked
     def member_folder(self, index: int) -> Path:
         """Returns the folder of a member, which is a run folder like any other."""
+        index = self._index(index)
         return _member.folder_of(self.folder, index)
 
+    def _index(self, index: int) -> int:
+        if not 0 <= index < len(self.members):
+            raise errors.ArgumentError(
+                f"member is {errors.shown(index)}, but the sweep's members are 0 to {len(self.members) - 1}."
+            )
+        return int(index)
+
+    @checked
     def best(self, by: str = "model") -> dict[Any, dict[str, Any]]:
         """Returns the best setting for each value of `by`: the one with the lowest mean over seeds of the minimum validation
         loss (in a search the settings are chosen with the first seed before).
@@ -157,36 +154,34 @@ class Sweep:
         """
         return _table.best_settings(self.counting_rows(), errors.one_of("by", by, OPTIONS))
 
+    @checked
     def markdown(self, by: str = "model") -> str:
         """Returns the best settings as a Markdown table."""
         return _table.as_markdown(self.best(by), by, [name for name in self.grid.varying() if name not in (by, "seed")])
 
     def status(self) -> dict[str, int]:
         """Returns how many members there are, and how many are done, finished, stopped early and diverged."""
-        ended = [
-            files.read_json(_member.folder_of(self.folder, index) / run_folder.RESULT)["status"]
-            for index in self.done()
-        ]
+        ended = [_member.read_result(self.folder, index)["status"] for index in self.done()]
         counts = {kind: ended.count(kind) for kind in ("finished", "stopped", "diverged")}
         return {"members": self.number(), "done": len(ended), **counts}
 
+    def table_text(self) -> str:
+        """Returns the content of `results.csv`, as the members are now."""
+        return _table.as_csv(self.rows())
+
     def write_table(self) -> None:
         """Brings `results.csv` up to date."""
-        files.write_text(self.folder / TABLE, _table.as_csv(self.rows()))
+        files.write_text(self.folder / TABLE, self.table_text())
 
     def __repr__(self) -> str:
         return f"Sweep({str(self.folder)!r}: {len(self.done())} of {self.number()} members of {self.grid.task} done)"
 
 
+@checked
 def is_sweep(folder: str | Path) -> bool:
     """Whether a folder holds a sweep.
 
     >>> is_sweep("nowhere")
     False
     """
-    return (Path(folder) / SPEC).exists()
-
-
-def _as_value(value: Any) -> Any:
-    """Turns the lists of JSON back into tuples."""
-    return tuple(_as_value(part) for part in value) if isinstance(value, list) else value
+    return (as_path("folder", folder) / SPEC).exists()

@@ -5,10 +5,9 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
 
-from gnode import errors
-from gnode.locks import LOCK, hold, this_process
+from gnode import errors, files
+from gnode.locks import LOCK, LockFile, opened, this_process
 from gnode.sweeps._part import Part
 
 PATIENCE = 3.0
@@ -24,33 +23,32 @@ def sweep_locked(folder: Path, part: Part | None = None) -> Generator[None, None
 
     **Raises:** `StoreError`, which names the other process, if the folder or the part is in use.
     """
-    with (folder / LOCK).open("a+") as whole:
+    with opened(folder / LOCK) as whole:
         if part is None:
-            hold(whole, str(folder), this_process())
+            whole.hold(str(folder), this_process())
             for own in folder.glob(f"{LOCK}-*"):
-                own.unlink(missing_ok=True)
+                files.remove(own)
             yield
             return
         division = f"processes that train parts of it, {part.of} in all"
         _hold_with_others(whole, str(folder), division)
-        whole.seek(0)
-        if (there := whole.read()) not in ("", division):
+        if (there := errors.shortened(whole.text())) not in ("", division):
             raise errors.StoreError(
                 f"{folder} is in use by {there}; divide it in the same way, or wait for them to end."
             )
-        with (folder / f"{LOCK}-{part.number}").open("a+") as own:
-            hold(own, f"part {part.number} of {folder}", this_process())
+        with opened(folder / f"{LOCK}-{part.number}") as own:
+            own.hold(f"part {part.number} of {folder}", this_process())
             yield
 
 
-def _hold_with_others(file: TextIO, what: str, division: str) -> None:
+def _hold_with_others(lock: LockFile, what: str, division: str) -> None:
     """Holds a file together with other parts. The first one holds it exclusively for a moment to write the division."""
     patience = time.monotonic() + PATIENCE
     while True:
         with contextlib.suppress(errors.StoreError):
-            hold(file, what, division)
+            lock.hold(what, division)
         try:
-            return hold(file, what, None)
+            return lock.hold(what, None)
         except errors.StoreError:
             if time.monotonic() > patience:
                 raise

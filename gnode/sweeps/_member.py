@@ -1,22 +1,23 @@
 """One member of a sweep: how it ended, and its folder, which is a run folder like any other."""
 
 import dataclasses
-import os
-import shutil
+import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gnode import files
+from gnode import errors, files
+from gnode.arguments import checked
+from gnode.os_errors import as_path
+from gnode.sweeps.stored import DAMAGED, MEMBERS
 from gnode.tasks import Task
 from gnode.train import loop, run_folder, serialisation
 from gnode.train.checkpoint import Checkpoint
 from gnode.train.loop import Data, Problem
 from gnode.train.metrics import Curves, curves_as_csv
 from gnode.train.spec import RunSpec
-
-MEMBERS = "members"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,16 +60,77 @@ def is_done(sweep: Path, index: int) -> bool:
 
 
 def write(sweep: Path, trained: MemberResult) -> None:
-    """Stores a member: all files in a folder of another name, which is then renamed."""
-    final = folder_of(sweep, trained.index)
-    temporary = files.beside(final)
-    temporary.mkdir(parents=True)
-    files.write_json(temporary / run_folder.CONFIG, trained.config)
-    files.write_arrays(temporary / run_folder.WEIGHTS, trained.weights)
-    files.write_text(temporary / run_folder.METRICS, curves_as_csv(trained.curves))
-    files.write_json(temporary / run_folder.RESULT, trained.result)
+    """Stores a member: all files in a folder of another name, which is then renamed.
+
+    **Raises:** `StoreError` if the sweep's folder cannot be written, or has been removed.
+    """
+    final = files.inside(sweep, MEMBERS, folder_of(sweep, trained.index).name)
     if is_done(sweep, trained.index):  # by another process that should not have; its result is the same
-        shutil.rmtree(temporary, ignore_errors=True)
         return
-    shutil.rmtree(final, ignore_errors=True)
-    os.replace(temporary, final)
+    with files.new_folder(final) as folder:
+        files.write_json(folder / run_folder.CONFIG, trained.config)
+        files.write_arrays(folder / run_folder.WEIGHTS, trained.weights)
+        files.write_text(folder / run_folder.METRICS, curves_as_csv(trained.curves))
+        files.write_json(folder / run_folder.RESULT, trained.result)
+
+
+def read_result(sweep: Path, index: int) -> dict[str, Any]:
+    """Reads how a member ended.
+
+    **Raises:** `StoreError` if its result is damaged.
+    """
+    try:
+        found: Any = run_folder.RESULT_FILE.read(folder_of(sweep, index) / run_folder.RESULT)
+    except errors.StoreError as problem:
+        raise errors.StoreError(
+            f"member {index} cannot be used: {problem} gnode sweep resume {sweep} trains it again."
+        ) from problem
+    return found
+
+
+@checked
+def set_aside_damaged(sweep: str | Path, indices: Iterable[int], *, warn: bool = True) -> None:
+    """Puts members that cannot be read aside, each with a warning, so that they are trained again.
+
+    A member whose weights or configuration were removed on purpose is not damaged: its result is there.
+
+    No example: it needs the folder of a sweep.
+    """
+    sweep = as_path("sweep", sweep)
+    known = [errors.whole("indices", index, at_least=0) for index in indices]
+    if missing := [index for index in known if not folder_of(sweep, index).exists()]:
+        raise errors.ArgumentError(f"indices has {missing[0]}, but {sweep} holds no such member.")
+    for index in known:
+        folder = files.inside(sweep, MEMBERS, folder_of(sweep, index).name)
+        if problem := member_damage(folder):
+            aside = _free_name(files.inside(sweep, DAMAGED), folder.name)
+            with files.writing(aside.parent):
+                files.rename(folder, aside)
+            if warn:
+                warnings.warn(f"{problem} Member {index} is now in {aside}, and is trained again.", stacklevel=2)
+
+
+@checked
+def member_damage(folder: str | Path) -> str | None:
+    """Says what is wrong with the files of a member; None if nothing is.
+
+    No example: it needs the folder of a member.
+    """
+    folder = as_path("folder", folder)
+    try:
+        run_folder.RESULT_FILE.read(folder / run_folder.RESULT)
+        if (folder / run_folder.CONFIG).exists():
+            run_folder.read_config(folder)
+        if (folder / run_folder.WEIGHTS).exists():
+            files.read_arrays(folder / run_folder.WEIGHTS)
+    except errors.StoreError as problem:
+        return str(problem)
+    return None
+
+
+def _free_name(folder: Path, name: str) -> Path:
+    """A name in a folder that nothing has yet."""
+    tries = 0
+    while (place := folder / (name if tries == 0 else f"{name}-{tries}")).exists():
+        tries += 1
+    return place

@@ -5,10 +5,9 @@ import warnings
 from pathlib import Path
 
 from gnode import errors, files
-from gnode.train.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from gnode.sweeps.stored import UNFINISHED
+from gnode.train.checkpoint import Checkpoint, read_checkpoint, remove_checkpoint, write_checkpoint
 
-UNFINISHED = "unfinished"
-"""The folder of the checkpoints inside a sweep's folder."""
 SECONDS = 30.0
 SHARE = 0.05
 """The share of the time that saving may take: where it is slow (many members, a distant disk) it happens less often."""
@@ -18,7 +17,7 @@ class MemberCheckpoints:
     """The checkpoints of a sweep's members; without a folder nothing is kept."""
 
     def __init__(self, sweep: Path | None):
-        self._folder = None if sweep is None else sweep / UNFINISHED
+        self._folder = None if sweep is None else files.inside(sweep, UNFINISHED)
 
     def epoch(self, index: int) -> int:
         """Returns how many epochs of a member are kept."""
@@ -36,20 +35,20 @@ class MemberCheckpoints:
         try:
             found = None if path is None else read_checkpoint(path, start.state)
         except errors.StoreError as problem:
-            warnings.warn(f"member {index} begins anew: {problem}", stacklevel=2)
+            warnings.warn(f"member {index} begins anew: {str(problem).partition(';')[0]}.", stacklevel=2)
             found = None
         return start if found is None else found
 
     def save(self, index: int, checkpoint: Checkpoint) -> None:
         """Saves the checkpoint of a member."""
         if (path := self._path(index)) is not None:
-            path.parent.mkdir(exist_ok=True)
-            write_checkpoint(path, checkpoint)
+            with files.writing(path.parent):
+                write_checkpoint(path, checkpoint)
 
     def remove(self, index: int) -> None:
         """Removes the checkpoint of a member that has been trained."""
         if (path := self._path(index)) is not None:
-            path.unlink(missing_ok=True)
+            remove_checkpoint(path)
 
     def _path(self, index: int) -> Path | None:
         return None if self._folder is None else self._folder / f"{index:04d}.npz"

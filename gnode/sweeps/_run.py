@@ -1,7 +1,6 @@
 """A whole grid as one command: trained by an engine, stored in a folder, resumed after any kill."""
 
 import dataclasses
-import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -9,22 +8,26 @@ from pathlib import Path
 from typing import Any
 
 from gnode import errors, files, interrupts, progress_bar, provenance
+from gnode.arguments import checked
+from gnode.os_errors import as_path
 from gnode.sweeps import _member
 from gnode.sweeps._cost import check_grid, epochs_of
-from gnode.sweeps._folder import SPEC, Sweep
+from gnode.sweeps._folder import Sweep
 from gnode.sweeps._lock import sweep_locked
 from gnode.sweeps._member import MemberResult
-from gnode.sweeps._member_checkpoints import UNFINISHED, MemberCheckpoints
+from gnode.sweeps._member_checkpoints import MemberCheckpoints
 from gnode.sweeps._part import Part
 from gnode.sweeps.engines.base import Engine, Work
 from gnode.sweeps.engines.registry import make_engine
 from gnode.sweeps.grid import Grid, TaskCache
+from gnode.sweeps.stored import MEMBERS, SPEC, UNFINISHED
 from gnode.tasks.file_record import record_file
 
 TABLE_SECONDS = 2.0
 """The table is rewritten whole, so not after each of thousands of members."""
 
 
+@checked
 def sweep(
     task: str,
     out: str | Path,
@@ -62,7 +65,7 @@ def sweep(
     grid = Grid.over(task, search, search_with, **settings)
     check_grid(grid, TaskCache(grid.task))
     file = record_file(grid.task)
-    folder = Path(out)
+    folder = as_path("out", out)
     trainer = make_engine(engine, address=address, workers=workers)
     _check_free(folder)
     with files.writing(folder):
@@ -91,6 +94,7 @@ def _check_free(folder: Path) -> None:
         )
 
 
+@checked
 def resume_sweep(
     folder: str | Path,
     *,
@@ -124,8 +128,10 @@ def resume_sweep(
 
 def _complete(found: Sweep, trainer: Engine, progress: bool | None, part: Part | None = None) -> Sweep:
     """Trains what is left of a sweep, or of a part of it, while its lock is held."""
+    mine = range(len(found.members)) if part is None else found.members_of(part)
+    _member.set_aside_damaged(found.folder, [index for index in found.done() if index in mine])
     if part is None:
-        for place in (found.folder, found.folder / _member.MEMBERS, found.folder / UNFINISHED):
+        for place in (found.folder, found.folder / MEMBERS, found.folder / UNFINISHED):
             files.remove_leftovers(place)
     training = _Training(found, trainer, TaskCache(found.task_here()), progress, part)
     try:
@@ -138,10 +144,11 @@ def _complete(found: Sweep, trainer: Engine, progress: bool | None, part: Part |
         tabulated = len(found.done())
         found.write_table()
     if part is None:
-        shutil.rmtree(found.folder / UNFINISHED, ignore_errors=True)
+        files.remove_folder(found.folder / UNFINISHED)
     return found
 
 
+@checked
 def sweep_or_resume(
     task: str,
     out: str | Path,
@@ -165,7 +172,7 @@ def sweep_or_resume(
     >>> [sweep_or_resume("flipflop-square", folder, **small).status()["done"] for _ in range(2)]
     [1, 1]
     """
-    folder = Path(out)
+    folder = as_path("out", out)
     how: dict[str, Any] = {"engine": engine, "progress": progress}
     if not (folder / SPEC).exists():
         return sweep(task, folder, search=search, search_with=search_with, prepare=prepare, **how, **settings)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from gnode import files
+
 OUTCOMES = ("status", "best_loss", "best_epoch", "diverged_at", "epochs_done")
 TESTED = ("test_loss", "test_accuracy")
 COUNTS = "counts"
@@ -67,7 +69,7 @@ def as_csv(rows: Sequence[Row]) -> str:
     if rows:
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: files.csv_cell(value) for name, value in row.items()} for row in rows)
     return text.getvalue()
 
 

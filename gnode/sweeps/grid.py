@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gnode import errors
+from gnode.arguments import checked, checked_class
 from gnode.sweeps._search import Search
 from gnode.train.settings import Settings
-from gnode.train.spec import DEFAULTS, OPTIONS, RunSpec, read
+from gnode.train.spec import DEFAULTS, OPTIONS, RunSpec, filled_in, read
 from gnode.wording import plural
 
 if TYPE_CHECKING:
@@ -20,14 +22,23 @@ if TYPE_CHECKING:
 _LENGTHS = {"epochs": "schedule", "schedule": "epochs"}
 """Each of the two settings of length, with the other, which follows from it."""
 
+LARGEST_GRID = 1_000_000
+"""More members than that are a mistake: a value too many in an axis."""
+
 
 def _values(given: Any) -> tuple[Any, ...]:
     """Returns the values of an axis: a list, a range or an array; anything else is one value."""
     is_axis = isinstance(given, list | range) or (isinstance(given, np.ndarray) and given.ndim > 0)
-    many = list(given) if is_axis else [given]
-    return tuple(value.item() if isinstance(value, np.generic) else value for value in many)
+    many = list(given[: LARGEST_GRID + 1]) if is_axis else [given]  # of a longer range as many as are refused
+    return tuple(map(_plain, many))
 
 
+def _plain(value: Any) -> Any:
+    """Returns a single number of an array library as one of Python's, which a table can hold."""
+    return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
+
+
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class Grid:
     """A task, and axes: settings by name, each with all its values. Make one with `Grid.over`.
@@ -52,6 +63,7 @@ class Grid:
         return f"Grid({self.task!r}, {plural(len(self.members), 'member')} in {plural(len(self.groups), 'group')})"
 
     @classmethod
+    @checked
     def over(
         cls, task: str, search: Sequence[str] = (), search_with: Mapping[str, Any] | None = None, **settings: Any
     ) -> "Grid":
@@ -60,13 +72,29 @@ class Grid:
         **Raises:** `ArgumentError` for an unknown setting, an empty axis, or a search that cannot be made.
         """
         axes = {name: _values(value) for name, value in settings.items()}
-        for name, values in axes.items():
-            errors.one_of("setting", name, OPTIONS)
-            if not values:
-                raise errors.ArgumentError(f"{name} is an empty list, but an axis needs at least one value.")
-        grid = cls(str(task), axes, tuple(search), dict(search_with or {}))
+        grid = cls(str(task), axes, tuple(search), {name: _plain(value) for name, value in (search_with or {}).items()})
         grid.chooser()  # says what is wrong with the search
         return grid
+
+    def __post_init__(self):
+        object.__setattr__(self, "search", tuple(self.search))
+        self.check_values()
+
+    def check_values(self) -> None:
+        """Checks the name and the values of every setting.
+
+        **Raises:** `ArgumentError` for an unknown setting, an empty axis, a bad value, or too many combinations.
+        """
+        if (number := math.prod(len(values) for values in self.axes.values())) > LARGEST_GRID:
+            raise errors.ArgumentError(
+                f"the axes make {number} combinations, but a sweep has at most {LARGEST_GRID}; take fewer values."
+            )
+        for name, values in [*self.axes.items(), *((name, (value,)) for name, value in self.tried.items())]:
+            option = OPTIONS[errors.one_of("setting", name, OPTIONS)]
+            if not values:
+                raise errors.ArgumentError(f"{name} is an empty list, but an axis needs at least one value.")
+            for value in values:
+                option.accept(name, value)
 
     @cached_property
     def members(self) -> list[dict[str, Any]]:
@@ -95,7 +123,7 @@ class Grid:
     def _combinations(self, axes: dict[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
         seen: dict[str, dict[str, Any]] = {}
         for values in itertools.product(*axes.values()):
-            member = RunSpec.of(self.task, dict(zip(axes, values)), drop_unused=True).settings
+            member = filled_in(self.task, dict(zip(axes, values)), drop_unused=True)
             seen.setdefault(repr(sorted(member.items())), member)
         return list(seen.values())
 

@@ -8,17 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.tasks._filling import fill as fill_missing
 from gnode.tasks._formats.npz import read_npz
 from gnode.tasks._preparation import Scale, stratified_split, time_stamps
 from gnode.tasks._series import OnGrid, Series
-from gnode.tasks._trials import Task, Trials, as_numbers
+from gnode.tasks._trials import Task, Trials, as_numbers, class_count, single
 from gnode.types import Key, numpy_generator
 
 REQUIRED_ARRAYS, OPTIONAL_ARRAYS = ("inputs", "targets"), ("times", "dt", "mask", "lengths")
 """Names of the arrays in an .npz file."""
 
 
+@checked
 def arrays(
     inputs: Any,
     targets: Any = None,
@@ -44,7 +46,7 @@ def arrays(
 
     - `inputs`: array of shape (trials, time, channels), NaN where a value is missing; or a `Series` for trials of unequal
       lengths, which brings its own times and its own targets or labels.
-    - `targets`: array of shape (trials, time, outputs), or one class index per trial.
+    - `targets`: array of shape (trials, time, outputs), or one class index per trial, from 0 to the number of classes - 1.
     - `dt`, `mask`, `lengths`: as in `Trials`.
     - `times`: times of the samples in seconds, of shape (trials, time), if samples are not equally spaced. With `dt` (one
       number), each trial is put on regular bins of that length, beginning at its first sample. Without `dt`, every sample is
@@ -53,7 +55,7 @@ def arrays(
     - `standardise`: whether to standardise every channel with the mean and deviation of the training trials, before filling.
     - `timestamp`: first channel with the time: "relative" (from 0 to 1), "seconds" or "none".
     - `validation`, `test`: shares of trials that are held out at random, stratified by class.
-    - `outputs`, `classes`: number of classes if not all of them occur, and their names.
+    - `outputs`, `classes`: number of classes (needed if one does not occur, or a label reaches `trials`), and their names.
     - `when`: "every" if the loss counts at every bin, "last" if only at the last one (default for classes).
     - `name`, `key`: name of the task, and seed or key of the split.
 
@@ -100,15 +102,23 @@ def _binned(inputs: Any, targets: Any, dt: Any, times: Any, mask: Any, lengths: 
         series, targets = inputs, inputs.targets if inputs.labels is None else inputs.labels
     if targets is None:
         raise errors.ArgumentError("targets are missing: pass the outputs to learn, or a class per trial.")
-    targets = np.asarray(targets)
-    if series is None and times is not None:
-        series = _series(np.asarray(inputs), targets, np.asarray(times), mask, lengths)
+    targets = as_numbers("targets", targets)
+    if dt is not None:
+        step = as_numbers("dt", dt)
+        dt = step if step.ndim else step.item()
+    if series is None:
+        mask = None if mask is None else as_numbers("mask", mask)
+        lengths = None if lengths is None else as_numbers("lengths", lengths)
+    given = None if series is not None else as_numbers("inputs", inputs)
+    if given is not None and times is not None:
+        series = _series(given, targets, as_numbers("times", times), mask, lengths)
     if series is not None:
         binned = _from_series(series, targets, dt)
     elif dt is None:
         raise errors.ArgumentError("dt is missing: pass the length of a bin in seconds, or times.")
     else:
-        binned = _Binned(np.asarray(inputs), targets, dt, mask, lengths)
+        assert given is not None
+        binned = _Binned(given, targets, dt, mask, lengths)
     if binned.inputs.ndim != 3 or 0 in binned.inputs.shape:
         raise errors.ArgumentError(
             f"inputs has shape {binned.inputs.shape}, but must be (trials, time, inputs), none of them 0."
@@ -121,16 +131,18 @@ def _output_count(trials: Trials, outputs: int | None, classes: Sequence[str] | 
         return outputs
     if classes is not None:
         return len(classes)
-    return trials.targets.shape[2] if trials.targets.ndim == 3 else int(trials.targets.max()) + 1
+    return trials.targets.shape[2] if trials.targets.ndim == 3 else class_count(trials.targets)
 
 
-def _series(inputs: np.ndarray, targets: np.ndarray, times: np.ndarray, mask: Any, lengths: Any) -> Series:
+def _series(
+    inputs: np.ndarray, targets: np.ndarray, times: np.ndarray, mask: np.ndarray | None, lengths: np.ndarray | None
+) -> Series:
     """Removes padding: keeps the samples up to the length of each trial, or those with a finite time."""
     if inputs.ndim != 3 or times.shape != inputs.shape[:2]:
         raise errors.ArgumentError(
             f"times has shape {times.shape}, but must be (trials, time) like inputs {inputs.shape}."
         )
-    count = np.sum(np.isfinite(times), axis=1) if lengths is None else np.asarray(lengths)
+    count = np.sum(np.isfinite(times), axis=1) if lengths is None else lengths
     if count.shape != inputs.shape[:1]:
         raise errors.ArgumentError(
             f"lengths has shape {count.shape}, but must hold one number per trial ({len(inputs)})."
@@ -149,7 +161,7 @@ def _series(inputs: np.ndarray, targets: np.ndarray, times: np.ndarray, mask: An
                 f"targets has shape {targets.shape}, but must be like inputs {inputs.shape}, with a column per output."
             )
         others["targets"] = targets[kept]
-        others["target_mask"] = None if mask is None else np.asarray(mask)[kept] > 0
+        others["target_mask"] = None if mask is None else mask[kept] > 0
     return Series(inputs[kept], count, times[kept], **others)
 
 
@@ -161,7 +173,7 @@ def _from_series(series: Series, targets: np.ndarray, dt: Any) -> _Binned:
         gaps[series.starts] = np.nan
         gaps[series.starts] = 1.0 if np.isnan(gaps).all() else np.nanmedian(gaps)
         bin_lengths = np.zeros(grid.values.shape[:2], np.float32)
-        bin_lengths[np.arange(grid.values.shape[1]) < series.lengths[:, None]] = gaps
+        bin_lengths[np.arange(grid.values.shape[1]) < series.lengths[:, None]] = single(gaps)
     else:
         if np.ndim(dt):
             raise errors.ArgumentError(f"dt has shape {np.shape(dt)}, but must be one number where times are given.")
@@ -198,8 +210,7 @@ def _split(labels: np.ndarray | None, count: int, validation: float, test: float
 
 def _filled(binned: _Binned, training: np.ndarray, fill: str | None, standardise: bool) -> np.ndarray:
     """Returns the inputs standardised and filled, with zeros in the padding after a trial."""
-    with np.errstate(over="ignore"):  # what float32 cannot hold is refused below
-        inputs = as_numbers("inputs", binned.inputs).astype(np.float32)
+    inputs = np.array(single(binned.inputs))  # what float32 cannot hold is refused below
     bins = np.arange(inputs.shape[1])
     lengths = np.full(len(inputs), inputs.shape[1])
     if np.shape(binned.lengths) == lengths.shape:  # `Trials` raises an error for any other shape
@@ -230,13 +241,14 @@ def _refuse_infinite(given: np.ndarray, inputs: np.ndarray, padding: np.ndarray)
 def _with_time_stamps(binned: _Binned, timestamp: str) -> np.ndarray:
     """Returns the inputs with the time as a first channel, if there is to be one."""
     inputs, dt = binned.inputs, binned.dt
-    if timestamp == "none":
+    if timestamp == "none" or np.shape(dt) not in ((), inputs.shape[:2]):  # `Trials` raises an error for the latter
         return inputs
-    if np.ndim(dt) == 0:
-        stamps = time_stamps(len(inputs), inputs.shape[1], float(dt), timestamp)
-    else:
-        stamps = _irregular_stamps(np.asarray(dt), timestamp)
-    return np.concatenate([stamps, inputs], axis=2, dtype=np.float32)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # `Trials` refuses such a dt
+        if np.ndim(dt) == 0:
+            stamps = time_stamps(len(inputs), inputs.shape[1], float(dt), timestamp)
+        else:
+            stamps = _irregular_stamps(np.asarray(dt), timestamp)
+        return np.concatenate([stamps, inputs], axis=2, dtype=np.float32)
 
 
 def _irregular_stamps(dt: np.ndarray, timestamp: str) -> np.ndarray:
@@ -246,6 +258,7 @@ def _irregular_stamps(dt: np.ndarray, timestamp: str) -> np.ndarray:
     return ((ends - dt) / (ends.max() if timestamp == "relative" else 1.0))[..., None]
 
 
+@checked
 def array_file(path: str | Path, *, dt: float | None = None, **options: Any) -> Task:
     """Makes a task from an .npz file with the arrays `inputs` and `targets`.
 

@@ -20,6 +20,8 @@ from jaxtyping import Bool, Float, Int
 from scipy.interpolate import CubicSpline
 
 from gnode import errors
+from gnode.arguments import checked
+from gnode.tasks._trials import as_numbers
 
 NEVER_OBSERVED = 0.0
 """Value of a channel of which nothing has been observed: in standardised data, the mean of the training trials."""
@@ -131,6 +133,7 @@ FILLS: dict[str, Fill] = {
 """The methods of filling missing values, by name."""
 
 
+@checked
 def fill(
     values: Float[np.ndarray, "trials bins channels"],
     how: str,
@@ -150,6 +153,16 @@ def fill(
     [1.0, 1.0]
     """
     chosen = FILLS[errors.one_of("fill", how, FILLS)]
-    if not np.isnan(values).any():
-        return values
-    return chosen.function(values, _regular_times(values) if times is None else times)
+    values = as_numbers("values", values)
+    if values.ndim != 3 or np.isinf(values).any():
+        found = f"has shape {values.shape}" if values.ndim != 3 else "holds an infinite value"
+        raise errors.ArgumentError(
+            f"values {found}, but must be finite numbers or NaN of shape (trials, bins, channels)."
+        )
+    times = _regular_times(values) if times is None else as_numbers("times", times)
+    if times.shape != values.shape[:2] or not np.all(np.isfinite(times)) or np.any(np.diff(times, axis=1) < 0):
+        raise errors.ArgumentError(
+            f"times is {errors.shown(times)}, but must be finite numbers of shape {values.shape[:2]} that do not decrease "
+            f"within a trial."
+        )
+    return chosen.function(values, times) if np.isnan(values).any() else values

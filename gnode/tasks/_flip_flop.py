@@ -6,17 +6,25 @@ an annulus or a ring.
 """
 
 import dataclasses
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.tasks._pulses import AMPLITUDES, READINGS, Pulses, default_bits
-from gnode.tasks._trials import Task, Trials
+from gnode.tasks._trials import Task, Trials, as_numbers
 from gnode.types import Key, numpy_generator, plain_key
 
+MAX_PULSES = 10**6
+"""Largest mean number of pulses in a trial."""
+LARGEST = 1e38
+"""Largest size of a pulse, and volume of the ball of that radius in all channels."""
 
+
+@checked
 def flip_flop(
     amplitude: str = "variable",
     *,
@@ -62,6 +70,9 @@ def flip_flop(
     pulse_options = {"mean_pulses": mean_pulses, "pulse_bins": pulse_bins, "span": span, "start": start}
     trials, validation = errors.whole("trials", trials), errors.whole("validation", validation)
     bins, dt = errors.whole("bins", bins), errors.positive("dt", dt)
+    shape = trials + validation, bins, source.bits
+    errors.affordable("the shape of all trials", shape, 8.0 * math.prod(shape))  # inputs and targets, float32
+    errors.affordable("trials", trials, 4 * 4 * (trials + validation) * bins * source.bits)
     everything = Trials(*source.draw(trials + validation, bins, numpy_generator(key)), dt)
     return Task(
         name=f"flipflop-{amplitude}",
@@ -104,9 +115,9 @@ class _PulseSource:
         return cls(
             pulses=pulses,
             bits=bits,
-            mean=errors.not_negative("mean_pulses", pulses.mean_pulses if mean_pulses is None else mean_pulses),
+            mean=_checked_mean(pulses.mean_pulses if mean_pulses is None else mean_pulses),
             width=errors.whole("pulse_bins", (2 if reading == "text" else 3) if pulse_bins is None else pulse_bins),
-            span=_checked_span(pulses.span if span is None else span),
+            span=_checked_span(pulses.span if span is None else span, bits if pulses.together else 1),
             before=_start_values(pulses, bits, start, reading),
             reading=reading,
         )
@@ -160,7 +171,13 @@ class _PulseSource:
         return inputs, targets
 
 
-def _checked_span(span: tuple[float, float]) -> tuple[float, float]:
+def _checked_mean(mean: float) -> float:
+    if errors.not_negative("mean_pulses", mean) > MAX_PULSES:
+        raise errors.ArgumentError(f"mean_pulses is {errors.shown(mean)}, but must be at most {MAX_PULSES}.")
+    return mean
+
+
+def _checked_span(span: tuple[float, float], power: int) -> tuple[float, float]:
     if np.shape(span) != (2,):
         raise errors.ArgumentError(
             f"span is {errors.shown(span)}, but must be two numbers: the smallest and the largest size of a pulse."
@@ -168,14 +185,17 @@ def _checked_span(span: tuple[float, float]) -> tuple[float, float]:
     lowest, highest = (errors.not_negative("span", value) for value in span)
     if lowest > highest:
         raise errors.ArgumentError(f"span is {errors.shown(span)}, but its first number must not be above its second.")
+    if highest > 1 and power * np.log(highest) > np.log(LARGEST):  # the volume of the shell must be a finite number
+        raise errors.ArgumentError(
+            f"span is {errors.shown(span)}, whose largest size to the power of {power} must be at most {LARGEST:g}."
+        )
     return lowest, highest
 
 
 def _start_values(pulses: Pulses, bits: int, start: Sequence[float] | None, reading: str) -> Float[np.ndarray, " bits"]:
     """Returns the target of every channel before the first pulse."""
-    values = np.asarray(
-        (pulses.start_text if reading == "text" else pulses.start_code) if start is None else start, float
-    )
+    default = pulses.start_text if reading == "text" else pulses.start_code
+    values = as_numbers("start", default if start is None else start).astype(float)
     if pulses.together and start is None:  # (a, 0): further channels start at 0 too
         values = np.resize(np.concatenate([values, np.zeros(bits)]), bits)
     if values.shape not in ((1,), (), (bits,)) or not np.all(np.isfinite(values)):

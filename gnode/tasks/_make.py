@@ -1,10 +1,11 @@
 """Making tasks by name or from a file."""
 
 from inspect import signature
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.tasks._trials import Task, Trials
 from gnode.tasks.registry import ALIASES, FILE_TASKS, TASKS
 
@@ -12,7 +13,8 @@ NOT_OPTIONS = {"path", "options", "name", "classes", "inputs", "targets", "times
 """Parameters of the functions for files that are not options: the file provides their values."""
 
 
-def make(name: str, **options: Any) -> Task:
+@checked
+def make(name: str | Path, **options: Any) -> Task:
     """Makes a task by name, or from a file.
 
     **Arguments:**
@@ -35,13 +37,18 @@ def make(name: str, **options: Any) -> Task:
         arguments: tuple[Any, ...] = (name,)
         entry = file_task
     else:
-        entry, arguments = TASKS[errors.one_of("task", ALIASES.get(name, name), TASKS)], ()
+        entry, arguments = TASKS[errors.one_of("task", ALIASES.get(str(name), name), TASKS)], ()
         known = set(list(signature(entry.load()).parameters)[len(entry.arguments) :])
+    if isinstance(options.get("key"), list | tuple):  # a key of jax, as `Task.options` and JSON hold it
+        from gnode.types import as_key
+
+        options["key"] = as_key(options["key"])
     for option in options:
-        errors.one_of(f"an option of task {name}", option, sorted(known))
+        errors.one_of(f"an option of task {errors.in_one_line(str(name))}", option, sorted(known))
     return entry(*arguments, **options)
 
 
+@checked
 def new_trials(task: Task, count: int, **changes: Any) -> Trials:
     """Draws new trials of a random task, independent of its training and validation trials.
 
@@ -60,5 +67,6 @@ def new_trials(task: Task, count: int, **changes: Any) -> Trials:
     """
     if task.options is None or "key" not in task.options:
         raise errors.ArgumentError(f"task {task.name} was not drawn at random, so there are no new trials of it.")
+    count = errors.whole("count", count)
     another = 2 if task.options["key"] == 1 else 1
     return make(task.name, **task.options | {"trials": 1, "validation": count, "key": another} | changes).validation

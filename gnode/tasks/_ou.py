@@ -15,10 +15,12 @@ import numpy as np
 from jaxtyping import Float
 
 from gnode import errors
-from gnode.tasks._trials import Task, Trials
+from gnode.arguments import checked, checked_class
+from gnode.tasks._trials import Task, Trials, as_numbers
 from gnode.types import Key, numpy_generator, plain_key
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class OrnsteinUhlenbeck:
     """An Ornstein-Uhlenbeck process with independent, identically distributed channels.
@@ -43,8 +45,18 @@ class OrnsteinUhlenbeck:
     def __post_init__(self):
         errors.positive("tau_ou", self.tau)
         errors.positive("sigma_ou", self.noise)
-        if not self.decay < 0 or not math.isfinite(self.decay):
+        errors.finite("drive", self.drive)
+        if not errors.finite("lambda_ou", self.decay) < 0:
             raise errors.ArgumentError(f"lambda_ou is {self.decay!r}, but must be negative.")
+        try:
+            moments = (self.mean, self.variance, self.rate, self.correlation_time)
+        except (OverflowError, ZeroDivisionError):
+            moments = (math.inf,)
+        if not all(map(math.isfinite, moments)):
+            raise errors.ArgumentError(
+                f"tau_ou={self.tau!r}, lambda_ou={self.decay!r}, drive={self.drive!r} and sigma_ou={self.noise!r} give a "
+                f"process whose mean, variance or rate is not finite; choose less extreme numbers."
+            )
 
     @property
     def rate(self) -> float:
@@ -66,6 +78,7 @@ class OrnsteinUhlenbeck:
         """The stationary variance sigma^2 / (2 tau |lambda|) of every channel."""
         return self.noise**2 / (-2 * self.tau * self.decay)
 
+    @checked
     def sample(
         self, bins: int, channels: int, *, dt: float, key: Key | int, start: Sequence[float] | float | None = None
     ) -> Float[np.ndarray, "bins channels"]:
@@ -84,6 +97,8 @@ class OrnsteinUhlenbeck:
         (5, 2)
         """
         bins, channels = errors.whole("bins", bins), errors.whole("channels", channels)
+        errors.affordable("the shape of the trajectory", (bins, channels), 24.0 * bins * channels)
+        errors.affordable("bins", bins, 3 * 8 * (bins + 1) * channels)
         generator = numpy_generator(key)
         kept = math.exp(-self.rate * errors.positive("dt", dt))
         noise = generator.standard_normal((bins + 1, channels))
@@ -96,7 +111,7 @@ class OrnsteinUhlenbeck:
 
 
 def _start(start: Any, channels: int) -> Float[np.ndarray, " channels"]:
-    values = np.asarray(start, float)
+    values = as_numbers("start", start).astype(float)
     if values.shape not in ((), (1,), (channels,)) or not np.all(np.isfinite(values)):
         raise errors.ArgumentError(
             f"start is {errors.shown(start)}, but must be one number, or one per channel ({channels})."
@@ -104,6 +119,7 @@ def _start(start: Any, channels: int) -> Float[np.ndarray, " channels"]:
     return np.broadcast_to(values, (channels,))
 
 
+@checked
 def ou(
     *,
     bins: int = 100,

@@ -3,9 +3,11 @@
 import numpy as np
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.tasks._trials import Trials
 
 
+@checked
 def last_value_error(trials: Trials) -> float:
     """Computes the mean squared error of the persistence baseline, which predicts that the next value equals the last one.
 
@@ -31,6 +33,8 @@ def last_value_error(trials: Trials) -> float:
         )
     outputs = trials.targets.shape[2]
     counted = (trials.mask > 0) & (np.arange(trials.bins) < trials.lengths[:, None])
+    if not counted.any():
+        raise errors.ArgumentError(f"none of the {len(trials)} trials has a bin that counts; check mask and lengths.")
     difference = trials.inputs[..., -outputs:][counted].astype(np.float64) - trials.targets[counted]
     weight = trials.mask[counted].astype(np.float64)
     return float(np.sum(weight * np.mean(difference**2, axis=1)) / np.sum(weight))

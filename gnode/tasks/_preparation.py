@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Integer
 
 from gnode import errors
 from gnode.types import Key, numpy_generator
@@ -86,7 +86,7 @@ def observation_counts(observed: Bool[np.ndarray, "trials bins channels"]) -> Fl
 
 
 def stratified_split(
-    labels: Int[np.ndarray, " trials"], shares: Sequence[float] = (0.7, 0.15, 0.15), key: Key | int = 0
+    labels: Integer[np.ndarray, " trials"], shares: Sequence[float] = (0.7, 0.15, 0.15), key: Key | int = 0
 ) -> list[Int[np.ndarray, " part"]]:
     """Splits trials at random into parts with (up to rounding) the same share of every class.
 

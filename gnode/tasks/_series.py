@@ -8,6 +8,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Num
 
 from gnode import errors
+from gnode.arguments import checked
+from gnode.tasks._trials import as_numbers, class_count, takes_arrays
 from gnode.wording import plural
 
 MAX_GRID_SIZE = 2**31
@@ -37,6 +39,7 @@ class OnGrid:
         return f"OnGrid({plural(trials, 'trial')}, {plural(bins, 'bin')}, {plural(channels, 'channel')})"
 
 
+@takes_arrays
 @dataclasses.dataclass(frozen=True, repr=False)
 class Series:
     """Trials of unequal lengths with irregular times, concatenated along time. `Series.of` makes one from lists.
@@ -67,28 +70,29 @@ class Series:
     target_mask: np.ndarray | None = None
 
     def __post_init__(self):
-        values = np.asarray(self.values)
+        values, lengths = as_numbers("values", self.values), as_numbers("lengths", self.lengths)
         values = values if np.issubdtype(values.dtype, np.floating) else values.astype(np.float32)
-        lengths = np.asarray(self.lengths)
         if values.ndim != 2 or 0 in values.shape:
             raise errors.ArgumentError(
                 f"values has shape {values.shape}, but must be (samples, channels), none of them 0."
             )
         if lengths.ndim != 1 or not np.issubdtype(lengths.dtype, np.integer) or lengths.min(initial=1) < 1:
             raise errors.ArgumentError("lengths must hold a whole number of at least 1 for each trial.")
-        if lengths.sum() != len(values):
-            raise errors.ArgumentError(f"lengths add up to {lengths.sum()} samples, but values hold {len(values)}.")
+        total = sum(lengths.tolist())  # whole numbers of Python, which cannot overflow
+        if total != len(values):
+            raise errors.ArgumentError(f"lengths add up to {total} samples, but values hold {len(values)}.")
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "lengths", lengths.astype(np.int64))
         starts = self.starts
         _check_values(values, starts)
-        times = self._position.astype(np.float64) if self.times is None else np.asarray(self.times, np.float64)
+        times = (self._position if self.times is None else as_numbers("times", self.times)).astype(np.float64)
         _check_times(times, starts, len(values))
         object.__setattr__(self, "times", times)
         self._check_labels()
         self._check_targets()
 
     @classmethod
+    @checked
     def of(cls, trials: Sequence[Any], times: Sequence[Any] | None = None, **others: Any) -> "Series":
         """Makes a series from a list of trials.
 
@@ -98,22 +102,16 @@ class Series:
         - `times`: times of each trial.
         - `others`: further fields of the class; `targets` and `target_mask` are lists with one array per trial.
         """
-        arrays = [np.asarray(trial) for trial in trials]
+        arrays = [as_numbers("trials", trial) for trial in trials]
         widths = {array.shape[1:] for array in arrays}
         if not arrays or len(widths) != 1 or len(next(iter(widths))) != 1:
             raise errors.ArgumentError(
                 f"trials must be arrays (samples, channels) with the same channels, but have shapes "
                 f"{sorted({array.shape for array in arrays})[:4]}."
             )
-        for name, given in (("times", times), *((name, others.get(name)) for name in ("targets", "target_mask"))):
-            if given is None:
-                continue
-            if [len(part) for part in given] != [len(array) for array in arrays]:
-                raise errors.ArgumentError(f"{name} must hold as many samples as each trial has.")
-            if name != "times":
-                others[name] = np.concatenate([np.asarray(part) for part in given])
-        joined = None if times is None else np.concatenate([np.asarray(part, np.float64) for part in times])
-        return cls(np.concatenate(arrays), np.array([len(array) for array in arrays]), joined, **others)
+        joined = {name: others.pop(name, None) for name in ("targets", "target_mask")} | {"times": times}
+        joined = {name: None if given is None else _joined(name, given, arrays) for name, given in joined.items()}
+        return cls(np.concatenate(arrays), np.array([len(array) for array in arrays]), **joined, **others)
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -151,18 +149,30 @@ class Series:
         """The time of every sample since the first sample of its trial."""
         return self.times - np.repeat(self.times[self.starts], self.lengths)
 
+    @checked
     def trial(self, index: int) -> tuple[Float[np.ndarray, " samples"], Float[np.ndarray, "samples channels"]]:
         """Returns times and values of one trial."""
+        if not -len(self) <= index < len(self):
+            raise errors.ArgumentError(f"index is {errors.shown(index)}, but must be from 0 to {len(self) - 1}.")
         chosen = slice(self.starts[index], self.starts[index] + self.lengths[index])
         return self.times[chosen], self.values[chosen]
 
+    @checked
     def bins(self, step: float) -> int:
         """Returns the number of bins of `step` seconds that the longest trial takes."""
         return int(self._bin(step).max()) + 1
 
     def _bin(self, step: float) -> Int[np.ndarray, " samples"]:
-        return np.floor(self.elapsed / errors.positive("step", step) + BIN_TOLERANCE).astype(np.int64)
+        with np.errstate(over="ignore"):
+            place = np.floor(self.elapsed / errors.positive("step", step) + BIN_TOLERANCE)
+        if place.max() > MAX_GRID_SIZE:
+            raise errors.ArgumentError(
+                f"dt is {step:g} s, with which the longest trial takes {place.max():.3g} bins, which is too many; choose "
+                f"longer bins (dt), or leave dt out and keep the times of the samples."
+            )
+        return place.astype(np.int64)
 
+    @checked
     def on_grid(self, step: float = 1.0, bins: int | None = None) -> OnGrid:
         """Puts the trials on regular bins that begin at the first sample of each trial.
 
@@ -186,12 +196,13 @@ class Series:
             raise errors.ArgumentError(f"bins is {bins}, but the longest trial takes {needed} bins of {step:g} s.")
         trial = np.repeat(np.arange(len(self)), self.lengths)
         shape = (len(self), bins)
-        numbers = len(self) * bins * self.channels
+        numbers = len(self) * bins * max(self.channels, 1 if self.targets is None else self.targets.shape[1])
         if numbers > MAX_GRID_SIZE:
             raise errors.ArgumentError(
                 f"dt is {step:g} s, with which the longest trial takes {bins} bins and all trials {numbers:.1g} numbers, "
                 f"which is too many; choose longer bins (dt), or leave dt out and keep the times of the samples."
             )
+        errors.affordable("the shape of the bins", (*shape, self.channels), 2 * numbers * self.values.itemsize)
         values = np.full((*shape, self.channels), np.nan, self.values.dtype)
         flat = trial * bins + place
         if np.all(np.diff(flat) > 0):  # at most one sample per bin
@@ -214,14 +225,14 @@ class Series:
     def _check_labels(self) -> None:
         if self.labels is None:
             return
-        labels = np.asarray(self.labels)
+        labels = as_numbers("labels", self.labels)
         if labels.shape != (len(self),):
             raise errors.ArgumentError(
                 f"labels have shape {labels.shape}, but must be ({len(self)},), one for each trial."
             )
         if not np.issubdtype(labels.dtype, np.integer):
             raise errors.ArgumentError("labels must be whole numbers; give their names as label_names.")
-        names = tuple(str(name) for name in self.label_names) or tuple(str(n) for n in range(int(labels.max()) + 1))
+        names = tuple(str(name) for name in self.label_names) or tuple(map(str, range(class_count(labels))))
         wrong = np.flatnonzero((labels < 0) | (labels >= len(names)))
         if wrong.size:
             raise errors.ArgumentError(
@@ -234,13 +245,13 @@ class Series:
     def _check_targets(self) -> None:
         if self.targets is None:
             return
-        targets = np.asarray(self.targets)
-        if targets.ndim != 2 or len(targets) != len(self.values):
+        targets = as_numbers("targets", self.targets)
+        if targets.ndim != 2 or len(targets) != len(self.values) or not targets.shape[1]:
             raise errors.ArgumentError(
                 f"targets have shape {targets.shape}, but must be ({len(self.values)}, outputs), one row per sample."
             )
         known = ~np.isnan(targets).any(axis=1)
-        mask = known if self.target_mask is None else np.asarray(self.target_mask, bool)
+        mask = known if self.target_mask is None else as_numbers("target_mask", self.target_mask).astype(bool)
         if mask.shape != known.shape:
             raise errors.ArgumentError(f"target_mask has shape {mask.shape}, but must be {known.shape}.")
         if np.any(mask & ~known):
@@ -250,6 +261,18 @@ class Series:
             )
         object.__setattr__(self, "targets", targets)
         object.__setattr__(self, "target_mask", mask)
+
+
+def _joined(name: str, given: Any, trials: Sequence[np.ndarray]) -> np.ndarray:
+    """Returns an argument with one array per trial as one array."""
+    if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != len(trials):
+        raise errors.ArgumentError(f"{name} is {errors.shown(given)}, but must hold one array for each trial.")
+    parts = [as_numbers(name, part) for part in given]
+    if any(part.shape[:1] != trial.shape[:1] for part, trial in zip(parts, trials)):
+        raise errors.ArgumentError(f"{name} must hold as many samples as each trial has.")
+    if len({part.shape[1:] for part in parts}) != 1:
+        raise errors.ArgumentError(f"{name} must have the same columns in each trial.")
+    return np.concatenate(parts)
 
 
 def _where(row: int, starts: Num[np.ndarray, " trials"]) -> tuple[int, int]:

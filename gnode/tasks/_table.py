@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Int
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.tasks._arrays import arrays
 from gnode.tasks._formats.csv_table import Table
 from gnode.tasks._trials import Task
@@ -17,6 +18,7 @@ TRIAL, TIME, LABEL = "trial", "time", "label"
 """Default names of the columns."""
 
 
+@checked
 def table_file(
     path: str | Path,
     *,
@@ -49,6 +51,8 @@ def table_file(
     ...     table_file(f"{folder}/mine.csv", target_columns=["y"], dt=0.1, validation=0.5).train
     Trials(1 trial, 2 bins, 1 input, 1 target per bin)
     """
+    if dt is not None:
+        errors.positive("dt", dt)
     table = Table(Path(path))
     columns = _chosen_columns(table, trial_column, time_column, input_columns, target_columns, label_column)
     if columns.time is None and dt is None:
@@ -92,9 +96,9 @@ def _chosen_columns(
     if bool(targets) == bool(label):
         raise errors.ArgumentError(
             f"what is to be learned from {table.path}? Name either the columns of numbers (target_columns) or the column "
-            f"of classes (label_column) out of: {', '.join(table.names)}."
+            f"of classes (label_column) out of: {table.listed()}."
         )
-    used = (trial, time, label, *(targets or ()))
+    used = {trial, time, label, *(targets or ())}
     chosen = [name for name in table.names if name not in used] if inputs is None else list(inputs)
     if not chosen:
         raise errors.ArgumentError(f"no column of {table.path} is left to be an input.")
@@ -140,8 +144,10 @@ def _place_rows(names: Sequence[str]) -> tuple[Int[np.ndarray, "rows 2"], list[s
 
 def _padded(values: np.ndarray, place: np.ndarray) -> np.ndarray:
     """Rearranges (rows, columns) to (trials, time, columns), padded with NaN."""
-    trials, bins = place.max(axis=0) + 1
-    padded = np.full((trials, bins, values.shape[1]), np.nan)
+    trials, bins = map(int, place.max(axis=0) + 1)
+    shape = (trials, bins, values.shape[1])
+    errors.affordable("the shape of the padded trials", shape, 3 * 8 * trials * bins * values.shape[1])  # with copies
+    padded = np.full(shape, np.nan)
     padded[place[:, 0], place[:, 1]] = values
     return padded
 
@@ -152,13 +158,14 @@ def _labels(table: Table, column: str, place: np.ndarray, trials: list[str]) -> 
     classes = tuple(sorted(set(cells), key=lambda cell: (len(cell), cell) if cell.isdigit() else (0, cell)))
     if "" in classes:
         raise errors.ArgumentError(f"{table.path} has no {column} in row {table.rows[cells.index('')][0]}.")
+    index = {name: label for label, name in enumerate(classes)}
     labels = np.full(len(trials), -1)
     for (number, _), cell, trial in zip(table.rows, cells, place[:, 0]):
-        label = classes.index(cell)
+        label = index[cell]
         if labels[trial] not in (-1, label):
             raise errors.ArgumentError(
-                f"{table.path} has {column} {cell!r} in row {number}, but trial {trials[trial]!r} began as "
-                f"{classes[labels[trial]]!r}; a trial has one class."
+                f"{table.path} has {column} {errors.shown(cell)} in row {number}, but trial {errors.shown(trials[trial])} "
+                f"began as {errors.shown(classes[labels[trial]])}; a trial has one class."
             )
         labels[trial] = label
     return labels, classes
@@ -175,7 +182,7 @@ def _check_times(times: np.ndarray, trial: np.ndarray, table: Table, column: str
         before, after = order[wrong[0]], order[wrong[0] + 1]
         raise errors.ArgumentError(
             f"{table.path} has time {times[after]:g} s in row {table.rows[after][0]} after {times[before]:g} s in trial "
-            f"{trials[trial[after]]!r}; times must increase within a trial."
+            f"{errors.shown(trials[trial[after]])}; times must increase within a trial."
         )
 
 
@@ -183,5 +190,6 @@ def _check_inputs(inputs: np.ndarray, trial: np.ndarray, table: Table, trials: l
     seen = np.bincount(trial, weights=np.isfinite(inputs).any(axis=1))
     if np.any(seen == 0):
         raise errors.ArgumentError(
-            f"{table.path} has no number at all in the inputs of trial {trials[int(np.argmin(seen))]!r}; leave it out."
+            f"{table.path} has no number at all in the inputs of trial "
+            f"{errors.shown(trials[int(np.argmin(seen))])}; leave it out."
         )

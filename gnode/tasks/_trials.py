@@ -1,11 +1,12 @@
 """Trials and tasks: the arrays that a network is trained and evaluated on, and the loss that applies to them."""
 
 import dataclasses
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from gnode import errors
+from gnode.arguments import checked_class
 from gnode.wording import plural
 
 LOSSES = ("mse", "cross_entropy")
@@ -14,7 +15,21 @@ LOSSES = ("mse", "cross_entropy")
 WHEN = ("every", "last")
 """Bins at which the loss is evaluated: every bin of a trial, or only its last one."""
 
+MAX_OUTPUTS = 2**20
+"""Largest number of outputs or classes; a network has a row of weights for each."""
 
+
+T = TypeVar("T")
+
+
+def takes_arrays(kind: type[T]) -> type[T]:
+    """Makes a dataclass check its arguments; fields of arrays are left to `__post_init__`, which takes lists too."""
+    hints = kind.__init__.__annotations__
+    hints |= {name: Any for name, hint in hints.items() if "ndarray" in str(hint)}
+    return checked_class(kind)
+
+
+@takes_arrays
 @dataclasses.dataclass(frozen=True, repr=False)
 class Trials:
     """A batch of trials with the same number of bins, as numpy arrays.
@@ -61,14 +76,13 @@ class Trials:
         mask = _checked_mask(self.mask, (trials, time))
         lengths = _checked_lengths(self.lengths, (trials, time))
         dt = _checked_dt(self.dt, (trials, time))
-        _check_finite("inputs", inputs, "a missing value (NaN) needs a fill: hold, linear or natural")
+        inputs = _finite("inputs", inputs, "a missing value (NaN) needs a fill: hold, linear or natural")
         if not is_class:
             if not np.all(mask):  # a target that does not count may be missing
                 targets = np.where(mask[..., None] > 0, targets, 0)
-            _check_finite("targets", targets, "a bin whose target is missing needs a mask of 0")
-            targets = targets.astype(np.float32, copy=False)
+            targets = _finite("targets", targets, "a bin whose target is missing needs a mask of 0")
         for name, value in {
-            "inputs": inputs.astype(np.float32, copy=False),  # no copy: a large data set is held in memory once
+            "inputs": inputs,
             "targets": targets,
             "dt": dt,
             "mask": mask,
@@ -102,49 +116,88 @@ class Trials:
 
 def as_numbers(name: str, values: Any) -> np.ndarray:
     """Returns `values` as an array of real numbers, or raises an `ArgumentError` that names the dtype."""
-    found = np.asarray(values)
-    if not (np.issubdtype(found.dtype, np.number) or found.dtype == bool) or np.iscomplexobj(found):
-        raise errors.ArgumentError(f"{name} must hold real numbers, but is an array of {found.dtype}.")
+    try:
+        found = np.asarray(values)
+    except (ValueError, TypeError) as problem:  # rows of different lengths, or an object that is no array
+        raise errors.ArgumentError(
+            f"{name} is {errors.shown(values)}, but must be an array of real numbers; rows must be of equal length."
+        ) from problem
+    if found.dtype.kind not in "biuf":
+        raise errors.ArgumentError(
+            f"{name} must hold real numbers, but is an array of {errors.shortened(str(found.dtype))}."
+        )
     return found
+
+
+def class_count(labels: np.ndarray) -> int:
+    """Returns the number of classes if it is not told: the largest label and one more.
+
+    **Raises:** `ArgumentError` if a label is negative, or so large that there would be more classes than trials.
+
+    >>> class_count(np.array([0, 2, 1]))
+    3
+    """
+    smallest, largest = int(labels.min()), int(labels.max())
+    if smallest < 0 or largest >= len(labels):
+        raise errors.ArgumentError(
+            f"a label is {smallest if smallest < 0 else largest}, but the labels of {plural(len(labels), 'trial')} must be "
+            f"whole numbers from 0 to {len(labels) - 1}; number the classes 0, 1, 2, ..., or tell their number (outputs)."
+        )
+    return largest + 1
+
+
+def single(values: np.ndarray) -> np.ndarray:
+    """Returns an array in single precision, without copying where possible. What it cannot hold becomes infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return values.astype(np.float32, copy=False)
 
 
 def _checked_mask(given: Any, shape: tuple[int, int]) -> np.ndarray:
     mask = np.ones(shape, np.float32) if given is None else as_numbers("mask", given)
     if mask.shape != shape:
         raise errors.ArgumentError(f"mask has shape {mask.shape}, but must be {shape}.")
+    mask = single(mask)
     if not np.all(np.isfinite(mask) & (mask >= 0)):
         raise errors.ArgumentError("mask must hold 1 where a bin counts in the loss and 0 where it does not.")
-    return mask.astype(np.float32, copy=False)
+    return mask
 
 
 def _checked_lengths(given: Any, shape: tuple[int, int]) -> np.ndarray:
     trials, time = shape
     lengths = np.full(trials, time) if given is None else as_numbers("lengths", given)
-    if lengths.shape != (trials,) or not np.all((lengths >= 1) & (lengths <= time) & (lengths % 1 == 0)):
+    if lengths.shape != (trials,) or not np.all((lengths >= 1) & (lengths <= time) & (lengths == np.floor(lengths))):
         raise errors.ArgumentError(f"lengths must hold {trials} whole numbers from 1 to {time}, one per trial.")
     return lengths.astype(np.int64, copy=False)
 
 
 def _checked_dt(given: Any, shape: tuple[int, int]) -> float | np.ndarray:
     dt = as_numbers("dt", given)
-    dt = float(dt) if dt.ndim == 0 else dt.astype(np.float32, copy=False)
+    rounded = single(dt)
+    dt = float(dt) if dt.ndim == 0 else rounded
     if np.ndim(dt) and np.shape(dt) != shape:
         raise errors.ArgumentError(f"dt has shape {np.shape(dt)}, but must be one number or {shape}.")
-    if not np.all(np.isfinite(dt)) or np.any(np.asarray(dt) < 0) or not np.any(np.asarray(dt) > 0):
+    if not np.all(np.isfinite(rounded)) or np.any(rounded < 0) or not np.any(rounded > 0):
         raise errors.ArgumentError(f"dt is {errors.shown(given)}, but must be positive (or zero for bins of padding).")
     return dt
 
 
-def _check_finite(name: str, values: np.ndarray, remedy: str) -> None:
-    if not np.isfinite(values).all():
-        bad = np.argwhere(~np.isfinite(values))
+def _finite(name: str, values: np.ndarray, remedy: str) -> np.ndarray:
+    """Returns values in single precision, or raises an `ArgumentError` for one that is not finite in it."""
+    rounded = single(values)  # no copy if it is so already: a large data set is held in memory once
+    if not np.isfinite(rounded).all():
+        bad = np.argwhere(~np.isfinite(rounded))
         trial, bin, channel = bad[0]
+        large = ""
+        if np.isfinite(values[trial, bin, channel]):
+            large, remedy = ", too large for float32,", "divide them by a number"
         raise errors.ArgumentError(
-            f"{name} holds {values[trial, bin, channel]} at trial {trial}, bin {bin}, channel {channel} "
+            f"{name} holds {values[trial, bin, channel]}{large} at trial {trial}, bin {bin}, channel {channel} "
             f"({len(bad)} such values in all); {remedy}."
         )
+    return rounded
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True, repr=False)
 class Task:
     """Trials to train, validate and test on, with the loss that they are evaluated by.
@@ -178,6 +231,7 @@ class Task:
     def __post_init__(self):
         errors.one_of("loss", self.loss, LOSSES)
         errors.one_of("when", self.when, WHEN)
+        object.__setattr__(self, "outputs", errors.whole("outputs", self.outputs, at_most=MAX_OUTPUTS))
         is_class = np.issubdtype(self.train.targets.dtype, np.integer)
         if is_class != (self.loss == "cross_entropy"):
             kind = "whole numbers (classes)" if is_class else "real numbers"
@@ -191,6 +245,11 @@ class Task:
                 raise errors.ArgumentError(
                     f"training trials have {self.inputs} inputs and other trials {part.inputs.shape[2]}; they must agree."
                 )
+            if part is not None and part.targets.shape[2:] != self.train.targets.shape[2:]:
+                raise errors.ArgumentError(
+                    f"targets of the training trials have shape {self.train.targets.shape} and others {part.targets.shape}; "
+                    f"they must agree, but for the number of trials and bins."
+                )
         if not is_class and self.train.targets.shape[2] != self.outputs:
             raise errors.ArgumentError(
                 f"outputs is {self.outputs}, but the targets have {self.train.targets.shape[2]} columns."
@@ -201,8 +260,11 @@ class Task:
                     f"none of the {len(part)} {name} trials has a bin that counts in the loss; check mask, lengths and "
                     f"missing targets."
                 )
-        if is_class and (self.train.targets.min() < 0 or self.train.targets.max() >= self.outputs):
-            raise errors.ArgumentError(f"classes must be from 0 to {self.outputs - 1} (outputs is {self.outputs}).")
+            if is_class and part is not None and (part.targets.min() < 0 or part.targets.max() >= self.outputs):
+                wrong = part.targets.min() if part.targets.min() < 0 else part.targets.max()
+                raise errors.ArgumentError(
+                    f"a label is {wrong}, but classes must be from 0 to {self.outputs - 1} (outputs is {self.outputs})."
+                )
 
     def __repr__(self) -> str:
         parts = {"training": self.train, "validation": self.validation, "test": self.test}

@@ -1,49 +1,93 @@
 """The cache of data sets: the folder `GNODE_DATA`, or the platform's folder for caches.
 
 A data set is a folder of compact `.npz` files. It is written under a temporary name and renamed when it is complete, so the
-cache never holds an incomplete data set. The compact files may also lie in the cache folder itself, which may be read-only.
+cache never holds an incomplete data set, and a data set that is replaced is there at every moment (`_replacing`). The
+compact files may also lie in the cache folder itself, which may be read-only.
 """
 
-import errno
 import os
-import shutil
-import stat
 import sys
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
 
 from gnode import errors, files
+from gnode.schema import StoredFile
+from gnode.tasks import _replacing
 
 VARIABLE = "GNODE_DATA"
 """Environment variable that names the cache folder."""
-WRITE_BITS = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+CHECKSUMS = "checksums.json"
+"""File in the cache with the SHA-256 of the first download from each URL, for originals without a published checksum."""
 ABOUT = "about.json"
 """File in the folder of a data set that records its source and licence."""
 
 
+class AboutRecord(TypedDict):
+    """`about.json`."""
+
+    name: Annotated[str, "name of the data set"]
+    licence: Annotated[str, "its licence"]
+    made_from: Annotated[dict[str, Any], "the address or the files it was made from, with their SHA-256"]
+
+
+ABOUT_FILE = StoredFile(ABOUT, "name, licence and source of the data set", AboutRecord)
+FILES: tuple[StoredFile[Any], ...] = (
+    ABOUT_FILE,
+    StoredFile("*.npz", "the data in compact form; which arrays depends on the data set"),
+    StoredFile(f"../{CHECKSUMS}", "SHA-256 of the first download from each address"),
+)
+
+
 def cache_folder() -> Path:
-    """Returns the folder of the cache, which may not exist yet."""
+    """Returns the folder of the cache, which may not exist yet.
+
+    **Raises:** `StoreError` if there is no home folder to look in.
+    """
     named = os.environ.get(VARIABLE)
-    if named:
-        return Path(named).expanduser()
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "gnode"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "gnode"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "gnode"
+    try:
+        if named:
+            return Path(named).expanduser()
+        if sys.platform == "darwin":
+            return Path.home() / "Library" / "Caches" / "gnode"
+        if sys.platform == "win32":
+            return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "gnode"
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gnode"
+    except RuntimeError as problem:
+        raise errors.StoreError(
+            f"the home folder is not known ({problem}); set {VARIABLE} to a folder for the data sets."
+        ) from problem
 
 
 def find(name: str, file_names: Sequence[str]) -> list[Path] | None:
-    """Returns the paths of the files of a data set, in its own folder or in the cache folder; None if it is not there."""
-    for folder in (cache_folder() / name, cache_folder()):
+    """Returns the paths of the files of a data set, in its own folder or in the cache folder; None if it is not there.
+
+    If a process was killed while it replaced the data set, the one that it set aside is found.
+    """
+    target = cache_folder() / name
+    aside = _replacing.set_aside(target)
+    if not target.exists() and aside.exists():
+        with suppress(OSError):  # the cache may be read-only; the files are read where they are
+            if _replacing.is_writable(target.parent):
+                with _replacing.locked(target.parent):
+                    _replacing.restore(target)
+    for folder in (target, aside, target.parent):
         paths = [folder / file for file in file_names]
         if all(path.is_file() for path in paths):
             return paths
     return None
+
+
+def tidy(names: Sequence[str], folder: Path | None = None) -> None:
+    """Removes what killed processes have left of the named data sets, and restores those that they set aside.
+
+    **Arguments:** `names`; `folder`, by default that of the cache.
+    """
+    with suppress(OSError, errors.StoreError):  # what cannot be removed now is removed another time
+        _replacing.tidy(cache_folder() if folder is None else folder, [*names, CHECKSUMS])
 
 
 def require(name: str, file_names: Sequence[str]) -> list[Path]:
@@ -88,19 +132,11 @@ def store(
     target = cache_folder() / name
     if not replace:
         refuse_to_replace(name, list(contents))
-    with temporary_path(name) as complete, temporary_path(f"{name}.old") as old:
-        complete.mkdir()
+    with temporary_folder(name) as complete:
         for file, arrays in contents.items():
             files.write_arrays(complete / file, arrays, compressed=True)
         files.write_json(complete / ABOUT, about)
-        if target.exists():
-            os.replace(target, old)
-        try:
-            os.replace(complete, target)
-        except BaseException:  # an interrupt too: the old data set goes back before its temporary name is removed
-            if old.exists():
-                os.replace(old, target)
-            raise
+        _replacing.put_in_place(complete, target)
     return target
 
 
@@ -110,8 +146,10 @@ def writing() -> Generator[None, None, None]:
     folder = cache_folder()
     try:
         with files.writing(folder):
-            if not folder.stat().st_mode & WRITE_BITS:  # the superuser could write, but must not either
-                raise PermissionError(errno.EACCES, "it is read-only")
+            if not _replacing.is_writable(folder):
+                raise errors.StoreError(
+                    f"cannot write to {folder}: it is read-only; set {VARIABLE} to a folder of yours."
+                )
             yield
     except errors.StoreError as problem:
         if not isinstance(
@@ -122,14 +160,7 @@ def writing() -> Generator[None, None, None]:
 
 
 @contextmanager
-def temporary_path(name: str) -> Generator[Path, None, None]:
-    """Yields an unused path in the cache, and removes the file or folder at that path at the end, also after an error."""
-    with writing():
-        path = files.beside(cache_folder() / name)
-        try:
-            yield path
-        finally:
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+def temporary_folder(name: str) -> Generator[Path, None, None]:
+    """Gives an empty folder in the cache, and removes it at the end if it is still there, also after an error."""
+    with writing(), _replacing.temporary_folder(cache_folder() / name) as path:
+        yield path

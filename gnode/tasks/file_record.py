@@ -3,20 +3,28 @@
 import hashlib
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from gnode import errors
+from gnode.tasks._formats.plain import plain_file
 from gnode.tasks.registry import FILE_TASKS
 
 
-def record_file(task: str) -> dict[str, str] | None:
+class FileRecord(TypedDict):
+    """Where a file is, and what it holds."""
+
+    path: Annotated[str, "absolute path"]
+    sha256: Annotated[str, "digest of its content"]
+
+
+def record_file(task: str) -> FileRecord | None:
     """Returns the absolute path and the SHA-256 of the file of a task; None if the task is not read from a file."""
     if PurePath(task).suffix not in FILE_TASKS:
         return None
     return {"path": str(Path(task).resolve()), "sha256": _digest(Path(task))}
 
 
-def recorded_file(name: str, record: dict[str, str]) -> str:
+def recorded_file(name: str, record: FileRecord) -> str:
     """Returns the path of a recorded file: relative to the current folder, or else the absolute path in the record.
 
     **Arguments:**
@@ -26,7 +34,7 @@ def recorded_file(name: str, record: dict[str, str]) -> str:
 
     **Raises:** `StoreError` if the file does not exist or has changed.
     """
-    found = [place for place in (Path(name), Path(record["path"])) if place.is_file()]
+    found = [place for place in (Path(name), Path(record["path"])) if _is_file(place)]
     for place in found:
         if _digest(place) == record["sha256"]:
             return str(place)
@@ -41,8 +49,15 @@ def recorded_file(name: str, record: dict[str, str]) -> str:
     )
 
 
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long, or a folder that may not be read
+        return False
+
+
 def _digest(path: Path) -> str:
-    status = path.stat()
+    status = plain_file(path, "task file").stat()
     return _digest_of(str(path.resolve()), status.st_mtime_ns, status.st_size)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.tasks._persistence import last_value_error
 from gnode.tasks._trials import Task
 from gnode.tasks.datasets import characters, speech, walker2d
@@ -57,6 +58,7 @@ def examples(task: Task) -> Int[np.ndarray, " some"]:
     return np.linspace(0, len(task.train) - 1, min(EXAMPLES, len(task.train))).astype(int)
 
 
+@checked
 def check(name: str, version: int = 1) -> Checked:
     """Makes the task of a data set with its default options and summarises it.
 

@@ -4,6 +4,7 @@ import dataclasses
 from pkgutil import resolve_name
 from typing import Any
 
+from gnode import errors
 from gnode.options import Option, numbers, words, yes_or_no
 from gnode.tasks._pulses import AMPLITUDES, describe_pulses
 
@@ -25,7 +26,7 @@ OPTIONS: dict[str, Option] = {
         "2:0",
     ),
     "reading": Option("task", str, "Source of the details: the paper's 'text' or its public 'code'."),
-    "data_seed": Option("task", int, "Seed of the data."),
+    "data_seed": Option("task", int, "Seed of the data.", check=errors.seed),
     "channels": Option("task", int, "Number of channels (ou)."),
     "tau_ou": Option("task", float, "Time constant of the process in seconds (ou)."),
     "lambda_ou": Option("task", float, "Decay of the process, negative (ou)."),

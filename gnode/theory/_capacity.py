@@ -10,15 +10,20 @@ the map to Gardner's problem is exact at every N. The paper counts T + 1 pattern
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import optimize, special
 
 from gnode import errors
+from gnode.arguments import checked, real_array
 
 Array = np.ndarray
 
+_LARGEST_MARGIN = 1e100  # its square is well within float64
 
+
+@checked
 def gardner_capacity(margin: float = 0.0) -> float:
     """Computes alpha_c(kappa), the number of transitions per unit that a spherical perceptron stores with margin kappa.
 
@@ -35,10 +40,13 @@ def gardner_capacity(margin: float = 0.0) -> float:
     2.0
     """
     kappa = errors.not_negative("margin", margin)
+    if kappa > _LARGEST_MARGIN:
+        raise errors.ArgumentError(f"margin is {kappa!r}, but must be at most {_LARGEST_MARGIN:g}.")
     density = np.exp(-(kappa**2) / 2) / np.sqrt(2 * np.pi)
     return float(1 / ((1 + kappa**2) * special.ndtr(kappa) + kappa * density))
 
 
+@checked
 def cover_probability(transitions: int, weights: int) -> float:
     """Computes the probability that a random dichotomy of points in general position is linearly separable (Cover).
 
@@ -56,13 +64,13 @@ def cover_probability(transitions: int, weights: int) -> float:
     >>> round(cover_probability(20, 10), 12)
     0.5
     """
-    errors.whole("transitions", transitions)
-    errors.whole("weights", weights)
+    transitions, weights = errors.whole("transitions", transitions), errors.whole("weights", weights)
     if transitions <= weights:
         return 1.0
     return float(special.bdtr(weights - 1, transitions - 1, 0.5))
 
 
+@checked
 def random_sequence(units: int, transitions: int, seed: int | Sequence[int] = 0) -> Array:
     """Draws states xi^0, ..., xi^T with independent entries +1 and -1.
 
@@ -79,17 +87,37 @@ def random_sequence(units: int, transitions: int, seed: int | Sequence[int] = 0)
     >>> random_sequence(4, 2).shape
     (3, 4)
     """
-    rng = np.random.default_rng(seed)
-    return 2.0 * rng.integers(0, 2, (errors.whole("transitions", transitions) + 1, errors.whole("units", units))) - 1
+    transitions, units = errors.whole("transitions", transitions), errors.whole("units", units)
+    errors.affordable("transitions", transitions, 16.0 * transitions * units)
+    own = [errors.seed("seed", one) for one in np.atleast_1d(np.asarray(seed, dtype=object))]
+    if not own:
+        raise errors.ArgumentError("seed is empty, but must hold at least one whole number.")
+    rng = np.random.default_rng(own if np.ndim(np.asarray(seed, dtype=object)) else own[0])
+    return 2.0 * rng.integers(0, 2, (transitions + 1, units)) - 1
+
+
+def _signs(sequence: Any, row: int) -> Array:
+    """Returns a sequence as an array if it holds +1 and -1 and has the unit `row`."""
+    signs = np.asarray(real_array("sequence", sequence), float)
+    if signs.ndim != 2 or min(signs.shape) < 2 or not np.all(np.abs(signs) == 1):
+        raise errors.ArgumentError(
+            f"sequence is {errors.shown(sequence)}, but must be an array of shape (states, units), at least (2, 2), with "
+            "entries +1 and -1."
+        )
+    if row not in range(signs.shape[1]):
+        raise errors.ArgumentError(f"row is {row!r}, but must be one of the units 0 to {signs.shape[1] - 1}.")
+    return signs
 
 
 def _constraints(sequence: Array, row: int) -> Array:
     """Returns the rows xi_i^(t+1) xi_j^t, j != i, whose product with J_i must be positive."""
+    row = int(row)
     others = np.delete(sequence[:-1], row, axis=1)
     return sequence[1:, row, None] * others
 
 
-def stored_row(sequence: Array, row: int) -> Array | None:
+@checked
+def stored_row(sequence: Any, row: int) -> Array | None:
     """Finds a row of J that produces every transition of one unit, by linear programming.
 
         find J_i with xi_i^(t+1) sum_(j != i) J_ij xi_j^t >= 1 for all t
@@ -106,22 +134,16 @@ def stored_row(sequence: Array, row: int) -> Array | None:
     >>> stored_row(np.array([[1.0, 1.0], [-1.0, 1.0]]), row=0)
     array([ 0., -1.])
     """
-    signs = np.asarray(sequence, float)
-    if signs.ndim != 2 or not np.all(np.abs(signs) == 1):
-        raise errors.ArgumentError(
-            f"sequence is {errors.shown(sequence)}, but must be an array of shape (states, units) with entries +1 and -1."
-        )
-    if row not in range(signs.shape[1]):
-        raise errors.ArgumentError(f"row is {row!r}, but must be one of the units 0 to {signs.shape[1] - 1}.")
-    sides = _constraints(signs, row)
+    sides = _constraints(_signs(sequence, row), row)
     free = sides.shape[1]
     answer = optimize.linprog(
         np.zeros(free), A_ub=-sides, b_ub=-np.ones(len(sides)), bounds=(None, None), method="highs"
     )
-    return np.insert(answer.x, row, 0.0) if answer.status == 0 else None
+    return np.insert(answer.x, int(row), 0.0) if answer.status == 0 else None
 
 
-def longest_stored(sequence: Array, row: int) -> tuple[int, int]:
+@checked
+def longest_stored(sequence: Any, row: int) -> tuple[int, int]:
     """Finds the longest prefix of a sequence that one unit can store, by bisection.
 
     Bisection is exact, because every prefix of a storable sequence is storable.
@@ -136,6 +158,7 @@ def longest_stored(sequence: Array, row: int) -> tuple[int, int]:
     >>> longest_stored(random_sequence(2, 6, seed=1), row=0)[0]
     1
     """
+    _signs(sequence, row)
     solved = 0
     low, high = 0, len(sequence) - 1  # `low` transitions can be stored, more than `high` cannot
     while low < high:
@@ -171,16 +194,29 @@ class CapacityExperiment:
         rows = len(self.longest[0]) if self.longest else 0
         return f"CapacityExperiment(units={errors.shown(self.units)}, {rows} rows each, status={self.status!r})"
 
-    def stored_fraction(self, index: int, load: Array) -> Array:
+    @checked
+    def stored_fraction(self, index: int, load: float | Sequence[float] | Array) -> Array:
         """Computes the fraction of the rows of size `units[index]` that store T = load * N transitions."""
-        longest = self.longest[index]
-        return np.mean(longest[:, None] >= np.asarray(load)[None] * self.units[index], axis=0)
+        longest = self.longest[self._at(index)]
+        loads = np.atleast_1d(real_array("load", load, finite=True))
+        if loads.ndim > 1:
+            raise errors.ArgumentError(f"load has shape {loads.shape}, but must be one number or a list of them.")
+        return np.mean(longest[:, None] >= loads * self.units[int(index)], axis=0)
 
+    @checked
     def half_load(self, index: int) -> float:
         """Computes the load T / N at which half of the rows still store the sequence."""
-        return float(np.median(self.longest[index]) + 0.5) / self.units[index]
+        return float(np.median(self.longest[self._at(index)]) + 0.5) / self.units[int(index)]
+
+    def _at(self, index: int) -> int:
+        if index not in range(-len(self.units), len(self.units)):
+            raise errors.ArgumentError(
+                f"index is {errors.shown(index)}, but must be one of 0 to {len(self.units) - 1}."
+            )
+        return int(index)
 
 
+@checked
 def capacity_experiment(
     units: Sequence[int] = (10, 20, 40), rows: int = 40, max_load: float = 4.0, seed: int = 0
 ) -> CapacityExperiment:
@@ -198,11 +234,13 @@ def capacity_experiment(
     >>> 1.0 < capacity_experiment(units=(10,), rows=10).half_load(0) < 2.6
     True
     """
-    errors.whole("rows", rows)
+    rows, seed = errors.whole("rows", rows), errors.seed("seed", seed)
     errors.positive("max_load", max_load)
+    if not len(units):
+        raise errors.ArgumentError("units is empty, but must hold at least one network size.")
     longest, programs, censored = [], 0, False
     for size in units:
-        errors.whole("units", size, at_least=2)
+        size = errors.whole("units", size, at_least=2)
         offered = int(np.ceil(max_load * size))
         found = []
         for trial in range(rows):
@@ -215,7 +253,8 @@ def capacity_experiment(
     return CapacityExperiment(tuple(units), tuple(longest), programs, "censored" if censored else "complete")
 
 
-def largest_margin(sequence: Array, row: int) -> float:
+@checked
+def largest_margin(sequence: Any, row: int) -> float:
     """Computes the largest margin kappa with which one row can store a sequence.
 
     The maximum of min_t xi_i^(t+1) J_i . xi^t / sqrt N over |J_i|^2 = N is the distance from the origin to the convex hull
@@ -234,7 +273,7 @@ def largest_margin(sequence: Array, row: int) -> float:
     >>> round(largest_margin(np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]), row=0), 6)  # sqrt(N - 1)
     1.414214
     """
-    sides = _constraints(np.asarray(sequence, float), row)
+    sides = _constraints(_signs(sequence, row), row)
     # Lawson and Hanson's reduction: up to scale, the point of the hull nearest to the origin is the residual of
     # min |[sides^T; 1] a - (0, 1)|. The hull contains the origin when the residual vanishes.
     stacked = np.vstack([sides.T, np.ones(len(sides))])

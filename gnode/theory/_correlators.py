@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gnode.arguments import checked
 from gnode.theory._kernels import closed_form, one_point
 from gnode.theory._mean_field import RandomStack, recursion
 from gnode.theory._pointwise import Array, Pointwise
@@ -90,6 +91,7 @@ def correlator(phi: Pointwise, variance: float, with_slope: bool = True) -> Corr
     return Correlator(lambda k12: (series(k12 / variance), its_slope(k12 / variance) / variance), left_out)
 
 
+@checked
 def two_time(stack: RandomStack, state_variance: float, with_slope: bool = True) -> Correlator:
     """Builds the function C_h(tau) -> (C_F(tau), chi_L(tau)) for a stationary state of variance C_h(0).
 

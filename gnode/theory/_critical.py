@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.theory._mean_field import Aspect, FixedPoint, RandomStack, fixed_point, recursion
 from gnode.theory._pointwise import pointwise
 from gnode.theory._roots import bracketed_root
@@ -62,6 +63,7 @@ class Critical:
         return f"Critical({values}, method={self.method!r}, status={self.status!r})"
 
 
+@checked
 def critical_sigma_w(
     depth: int,
     activation: Any = "relu",
@@ -223,6 +225,7 @@ class CriticalCurve:
         return f"CriticalCurve({self.activation!r}, depths={errors.shown(self.depths)}, {biases})"
 
 
+@checked
 def critical_curve(
     depths: Sequence[int] = (2, 3, 4, 5, 6), sigma_b: Sequence[float] | None = None, **settings: Any
 ) -> CriticalCurve:
@@ -244,11 +247,13 @@ def critical_curve(
     array([[1.      , 1.326803]])
     """
     biases = 2.0 * np.linspace(0.0, 1.0, 21) ** 2 if sigma_b is None else np.asarray(sigma_b, float)
-    if biases.ndim != 1 or biases.size == 0 or np.any(np.diff(biases) <= 0):
+    if biases.ndim != 1 or biases.size == 0 or not np.all(np.diff(biases) > 0):
         raise errors.ArgumentError(f"sigma_b is {errors.shown(sigma_b)}, but must be a list of ascending numbers.")
+    depths = errors.wholes("depths", depths)
     if not depths:
         raise errors.ArgumentError("depths is empty, but must hold at least one depth.")
-    allowed = [*(name for name in RandomStack.__dataclass_fields__ if name != "sigma_w"), "method"]
+    named = ("sigma_w", "depth", "sigma_b")
+    allowed = [*(name for name in RandomStack.__dataclass_fields__ if name not in named), "method", "depths", "sigma_b"]
     for name in settings:
         errors.one_of("a setting of the curve", name, allowed)
     stack = {"activation": "tanh", **settings}
@@ -262,7 +267,7 @@ def critical_curve(
         found.append(row)
     every = [one for row in found for one in row]
     return CriticalCurve(
-        depths=tuple(depths),
+        depths=depths,
         sigma_b=biases,
         sigma_w=np.array([[one.sigma_w for one in row] for row in found]),
         state_variance=np.array([[one.state_variance for one in row] for row in found]),

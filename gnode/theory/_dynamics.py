@@ -16,6 +16,7 @@ import numpy as np
 from scipy import interpolate, linalg
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.theory._correlators import Correlator, two_time
 from gnode.theory._mean_field import FixedPoint, RandomStack, fixed_point
 from gnode.theory._pointwise import Array
@@ -66,6 +67,7 @@ class ChaoticState:
         return f"ChaoticState({values}, {self.lags.size} lags up to {self.lags[-1]:g})"
 
 
+@checked
 def chaotic_state(stack: RandomStack, max_lag: float = 40.0, points: int = 1601) -> ChaoticState:
     """Computes C_h(tau) in the stationary chaotic state, and the largest Lyapunov exponent lambda.
 
@@ -89,7 +91,8 @@ def chaotic_state(stack: RandomStack, max_lag: float = 40.0, points: int = 1601)
     (0.1448, 0.0)
     """
     errors.positive("max_lag", max_lag)
-    errors.whole("points", points, at_least=3)
+    points = errors.whole("points", points, at_least=3)
+    errors.affordable("points", points, 64.0 * points)
     variance, tried = _starting_variance(stack, _unstable_fixed_point(stack).variance)
     output = two_time(stack, variance)
     plateau = _plateau(output, variance)

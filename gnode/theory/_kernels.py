@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.theory._pointwise import LEAKY_SLOPE, Array, Pointwise, pointwise
 from gnode.theory._quadrature import Estimate, gaussian_mean, gaussian_pair_mean
 
@@ -89,6 +90,7 @@ def closed_form(phi: Pointwise) -> tuple[TwoPoint, TwoPoint] | None:
     return CLOSED_FORMS[phi.name] if is_named else None
 
 
+@checked
 def kernel(
     activation: Any,
     variance: float,
@@ -127,9 +129,9 @@ def kernel(
     """
     phi = pointwise(activation)
     errors.one_of("method", method, METHODS)
-    k1 = errors.not_negative("variance", variance)
-    k2 = k1 if variance2 is None else errors.not_negative("variance2", variance2)
-    k12 = k1 if covariance is None else errors.finite("covariance", covariance)
+    k1 = float(errors.not_negative("variance", variance))
+    k2 = k1 if variance2 is None else float(errors.not_negative("variance2", variance2))
+    k12 = k1 if covariance is None else float(errors.finite("covariance", covariance))
     if covariance is None and variance2 is not None:
         raise errors.ArgumentError(f"variance2 is {k2!r} and covariance is None, but two points need both.")
     if not abs(k12) <= np.sqrt(k1 * k2) * (1 + 1e-12):

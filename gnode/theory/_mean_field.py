@@ -13,19 +13,28 @@ import numpy as np
 from scipy import optimize
 
 from gnode import errors
+from gnode.arguments import checked, checked_class
 from gnode.theory._kernels import one_point
 from gnode.theory._pointwise import Pointwise, pointwise
 from gnode.theory._roots import bracketed_root
 
-Aspect = float | Sequence[float] | Sequence[int]
+Aspect = float | Sequence[Any]
 SCALINGS = ("kaiming", "glorot")
 
+_DEEPEST = 100_000  # every layer has factors of its own
 _SMALL = 1e-14  # the state variance at which the slope of the kernel at 0 is evaluated
 _VANISHING = 1e-18  # below this the state variance is taken to decay to 0
 _HUGE = 1e13  # above this the state variance is taken to grow without bound
+_LARGEST = 1e50  # the squares and products of such scales are well within float64
 _STEP = 2.0  # the ratio of successive variances when a fixed point is bracketed
 
 
+def _plain(aspect: Any) -> Aspect:
+    """Returns an array as plain numbers, and anything else as it is."""
+    return aspect.tolist() if isinstance(aspect, np.ndarray | np.number) else aspect
+
+
+@checked
 def layer_factors(depth: int, scaling: str, aspect: Aspect) -> tuple[float, ...]:
     """Computes the L factors sigma_l^2 / sigma_w^2, where Var W^l_ij = sigma_l^2 / N_l.
 
@@ -44,11 +53,10 @@ def layer_factors(depth: int, scaling: str, aspect: Aspect) -> tuple[float, ...]
     >>> layer_factors(3, "glorot", 3.0)
     (0.25, 0.5, 0.75)
     """
-    depth = errors.whole("depth", depth)
+    depth = errors.whole("depth", depth, at_most=_DEEPEST)
     errors.one_of("scaling", scaling, SCALINGS)
-    if isinstance(aspect, str):
-        raise errors.ArgumentError(f"aspect is {aspect!r}, but must be a positive number or a list of widths.")
-    if isinstance(aspect, Sequence | np.ndarray):
+    aspect = _plain(aspect)
+    if isinstance(aspect, Sequence):
         widths = [errors.positive("aspect", width) for width in aspect]
         if len(widths) != depth + 1 or widths[0] != widths[-1]:
             raise errors.ArgumentError(
@@ -62,6 +70,7 @@ def layer_factors(depth: int, scaling: str, aspect: Aspect) -> tuple[float, ...]
     return tuple(before / (before + after) for before, after in itertools.pairwise(widths))
 
 
+@checked_class
 @dataclass(frozen=True)
 class RandomStack:
     """An ensemble of random fields F: L layers with their scales and activations.
@@ -100,10 +109,12 @@ class RandomStack:
     input_variance: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "depth", errors.whole("depth", self.depth))
-        errors.not_negative("sigma_w", self.sigma_w)
-        errors.not_negative("sigma_b", self.sigma_b)
-        errors.not_negative("input_variance", self.input_variance)
+        object.__setattr__(self, "depth", errors.whole("depth", self.depth, at_most=_DEEPEST))
+        for name, largest in (("sigma_w", _LARGEST), ("sigma_b", _LARGEST), ("input_variance", _LARGEST**2)):
+            if errors.not_negative(name, getattr(self, name)) > largest:
+                raise errors.ArgumentError(f"{name} is {getattr(self, name)!r}, but must be at most {largest:g}.")
+            object.__setattr__(self, name, float(getattr(self, name)))
+        object.__setattr__(self, "aspect", _plain(self.aspect))
         _ = self.gains, self.phi, self.final_phi  # validates the remaining arguments
 
     def __repr__(self) -> str:
@@ -158,6 +169,7 @@ class Recursion:
         return f"Recursion({len(self.kernels)} layers, {values})"
 
 
+@checked
 def recursion(stack: RandomStack, state_variance: float) -> Recursion:
     """Computes K^l and chi_l of every layer for a state of variance C_h.
 
@@ -174,7 +186,7 @@ def recursion(stack: RandomStack, state_variance: float) -> Recursion:
     >>> recursion(RandomStack(2, 1.0, "relu"), 4.0).kernels
     (4.0, 2.0)
     """
-    errors.not_negative("state_variance", state_variance)
+    state_variance = float(errors.not_negative("state_variance", state_variance))
     signal, slope = one_point(stack.phi, state_variance) if stack.activate_state else (state_variance, 1.0)
     kernels, chis = [], []
     for layer, gain in enumerate(stack.gains):
@@ -212,11 +224,13 @@ class FixedPoint:
         """Returns the spectral radius rho(J) = sqrt(chi_L(0))."""
         return float(np.sqrt(self.susceptibility))
 
+    @checked
     def abscissa(self, leak: float = 1.0) -> float:
         """Computes the spectral abscissa rho - leak of -leak I + J, which is never negative without a leak."""
-        return self.radius - leak
+        return self.radius - errors.finite("leak", leak)
 
 
+@checked
 def fixed_point(stack: RandomStack, start: float = 0.0) -> FixedPoint:
     """Finds the first fixed point C_h = C_F(C_h) from `start`, upwards if C_F > C_h there and downwards otherwise.
 
@@ -236,7 +250,7 @@ def fixed_point(stack: RandomStack, start: float = 0.0) -> FixedPoint:
     >>> round(fixed_point(RandomStack(2, 1.0, "relu", sigma_b=1.0)).variance, 9)  # (1 + 1/2) / (1 - 1/2)
     3.0
     """
-    errors.not_negative("start", start)
+    start = float(errors.not_negative("start", start))
     evaluated = 0
 
     def growth(variance: float) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import special
 
 from gnode import activations, errors, precision
+from gnode.arguments import checked, checked_class
 
 Array = Any  # a float64 array, or the numpy scalar that replaces a 0-dimensional one
 Function = Callable[[Array], Array]
@@ -27,6 +28,7 @@ _REACH, _SUSPECTS = 10.0, 8  # the interval searched for kinks, and the number o
 _DIFFERENCE_STEP = 2e-3  # truncation error h^6 / 140 * phi^(7), about 1e-17; rounding error 1e-16 / h, about 1e-13
 
 
+@checked_class
 @dataclass(frozen=True)
 class Pointwise:
     """A scalar function phi and its derivative phi', both float64 and vectorised.
@@ -90,6 +92,7 @@ _NAMED = {
 }
 
 
+@checked
 def pointwise(activation: Any, argument: str = "activation") -> Pointwise:
     """Returns phi and phi' of a named activation or of a vectorised function.
 
@@ -111,11 +114,24 @@ def pointwise(activation: Any, argument: str = "activation") -> Pointwise:
     >>> float(pointwise(lambda x: x**3).derivative(np.array([2.0]))[0])
     12.0
     """
+    argument = errors.shortened(argument)
     if isinstance(activation, Pointwise):
+        _check_made(activation, argument)
         return activation
     if callable(activation):
         return _from_callable(activation, argument)
     return _NAMED[errors.one_of(argument, activation, activations.ACTIVATIONS)]
+
+
+def _check_made(made: Pointwise, argument: str) -> None:
+    """Checks the functions of a `Pointwise` that a user made."""
+    if made is _NAMED.get(made.name):
+        return
+    _require_vectorised(lambda x: np.asarray(made.function(x), float), f"{argument} {made.name!r}")
+    if not isinstance(made.derivative, _Differences):  # which is checked on first use
+        _require_vectorised(
+            lambda x: np.asarray(made.derivative(x), float), f"the derivative of {argument} {made.name!r}"
+        )
 
 
 def _from_callable(function: Callable, argument: str) -> Pointwise:
@@ -148,7 +164,8 @@ def _require_vectorised(value: Function, what: str) -> None:
         whole = value(_PROBE)
         parts = np.array([value(_PROBE[i : i + 1]) for i in range(_PROBE.size)])
     except Exception as error:
-        raise errors.ArgumentError(f"{what} fails on an array ({type(error).__name__}: {error}), {allowed}") from error
+        problem = f"{type(error).__name__}: {errors.shortened(str(error))}"
+        raise errors.ArgumentError(f"{what} fails on an array ({problem}), {allowed}") from error
     if whole.shape != _PROBE.shape or parts.shape != (_PROBE.size, 1):
         raise errors.ArgumentError(f"{what} maps shape {_PROBE.shape} to {whole.shape}, {allowed}")
     if not np.all(np.isfinite(whole)):

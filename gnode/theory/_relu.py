@@ -1,9 +1,11 @@
 """The closed form of the critical scale of ReLU stacks (Appendix A, crit_relu and crit_relu2)."""
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.theory._mean_field import SCALINGS
 
 
+@checked
 def critical_sigma_w_relu(depth: int, scaling: str = "kaiming", aspect: float = 1.0) -> float:
     """Computes sigma_w*, the weight scale at which -h + F(h) is at the edge of chaos, for a ReLU stack of depth L.
 
@@ -29,9 +31,9 @@ def critical_sigma_w_relu(depth: int, scaling: str = "kaiming", aspect: float = 
     """
     errors.whole("depth", depth)
     errors.one_of("scaling", scaling, SCALINGS)
-    errors.positive("aspect", aspect)
+    aspect = float(errors.positive("aspect", aspect))
     if scaling == "kaiming":
         return 2.0 ** (0.5 * (1 - 1 / depth))
     if depth == 1:
         return 2.0**0.5  # one square matrix of variance sigma_w^2 / 2N: radius 1 at sigma_w = sqrt 2
-    return 2.0 ** (1 - 1.5 / depth) * ((1 + aspect) ** 2 / aspect) ** (0.5 / depth)
+    return 2.0 ** (1 - 1.5 / depth) * ((1 + aspect) * ((1 + aspect) / aspect)) ** (0.5 / depth)

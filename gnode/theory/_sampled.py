@@ -11,6 +11,7 @@ import numpy as np
 from scipy import special
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.theory._mean_field import SCALINGS, RandomStack
 from gnode.theory._pointwise import Array, Pointwise
 
@@ -48,9 +49,15 @@ class SampledField:
         gated = "ungated" if self.gate is None else "gated"
         return f"SampledField(widths={widths}, {self.phi.name!r}, final={self.final_phi.name!r}, {gated})"
 
+    def _columns(self, h: Array, tangent: Array | None) -> tuple[Array, Array | None]:
+        """Returns states and tangents as arrays of shape (N, batch)."""
+        h = errors.array("h", h, (self.weights[0].shape[1], "batch"), finite=False)
+        return h, None if tangent is None else errors.array("tangent", tangent, h.shape, finite=False)
+
+    @checked
     def field(self, h: Array, tangent: Array | None = None) -> tuple[Array, Array]:
         """Computes F(h) and, given tangents v, J v. States and tangents have shape (N, batch)."""
-        signal, push = h, tangent
+        signal, push = self._columns(h, tangent)
         for layer, (weight, offset) in enumerate(zip(self.weights, self.offsets)):
             if layer or self.activate_state:
                 push = None if push is None else self.phi.derivative(signal) * push
@@ -60,8 +67,10 @@ class SampledField:
         push = None if push is None else self.final_phi.derivative(signal) * push
         return self.final_phi.function(signal), push
 
+    @checked
     def flow(self, h: Array, tangent: Array | None = None) -> tuple[Array, Array]:
         """Computes dh/dt and, given tangents v, the derivative of dh/dt along them."""
+        h, tangent = self._columns(h, tangent)
         target, push = self.field(h, tangent)
         if self.gate is None:
             return target - h, None if push is None else push - tangent
@@ -71,8 +80,10 @@ class SampledField:
         turning = opening * (1 - opening) * (self.gate @ tangent)
         return opening * (target - h), turning * (target - h) + opening * (push - tangent)
 
+    @checked
     def jacobian(self, h: Array) -> Array:
         """Computes J = dF/dh at one state of shape (N,), without the leak."""
+        h = errors.array("h", h, (self.weights[0].shape[1],), finite=False)
         signal = h[:, None]
         product = np.diag(self.phi.derivative(h)) if self.activate_state else np.eye(h.size)
         signal = self.phi.function(signal) if self.activate_state else signal
@@ -85,6 +96,7 @@ class SampledField:
         return self.final_phi.derivative(signal) * product
 
 
+@checked
 def draw(stack: RandomStack, state: int, seed: int = 0, sigma_z: float = 0.0) -> SampledField:
     """Draws a network of the ensemble with N = `state` units. The hidden widths follow from the aspect ratio.
 
@@ -102,10 +114,11 @@ def draw(stack: RandomStack, state: int, seed: int = 0, sigma_z: float = 0.0) ->
     >>> draw(RandomStack(2, 1.0, aspect=3.0), state=10).weights[0].shape
     (30, 10)
     """
-    errors.whole("state", state)
+    state, seed = errors.whole("state", state), errors.seed("seed", seed)
     errors.not_negative("sigma_z", sigma_z)
-    rng = np.random.default_rng(seed)
     widths = _widths(stack, state)
+    errors.affordable("state", state, 8.0 * (state**2 + sum(a * b for a, b in itertools.pairwise(widths))))
+    rng = np.random.default_rng(seed)
     weights, offsets = [], []
     for layer, (before, after) in enumerate(itertools.pairwise(widths)):
         fan = before if stack.scaling == SCALINGS[0] else before + after
@@ -156,11 +169,13 @@ class Measured:
         """Returns the largest |eigenvalue| of J, averaged over places, to compare with rho."""
         return float(np.abs(self.eigenvalues).max(-1).mean())
 
+    @checked
     def abscissa(self, leak: float = 1.0) -> float:
         """Computes the spectral abscissa of -leak I + J, averaged over places."""
-        return float(self.eigenvalues.real.max(-1).mean()) - leak
+        return float(self.eigenvalues.real.max(-1).mean()) - errors.finite("leak", leak)
 
 
+@checked
 def measure(
     stack: RandomStack, state: int, seed: int = 0, max_steps: int = 4000, tolerance: float = 1e-8, places: int = 1
 ) -> Measured:
@@ -183,8 +198,11 @@ def measure(
     >>> measure(RandomStack(2, 0.5), state=50).status
     'zero'
     """
-    errors.whole("places", places)
+    state, seed = errors.whole("state", state), errors.seed("seed", seed)
+    places, max_steps = errors.whole("places", places), errors.whole("max_steps", max_steps, at_least=0)
+    errors.not_negative("tolerance", tolerance)
     network = draw(stack, state, seed)
+    errors.affordable("places", places, 24.0 * places * state**2)
     rng = np.random.default_rng(seed + 1)
     h = rng.normal(size=(state, 1))
     at_zero = np.zeros_like(h)
@@ -200,12 +218,13 @@ def measure(
         steps += 1
         if np.mean(h**2) > _RUNAWAY:
             break
-    values = np.linalg.eigvals(network.jacobian(h[:, 0]))
+    values = _eigenvalues(network.jacobian(h[:, 0]))
     status = "at rest" if residual <= tolerance else "moving"
     status = "runs away" if np.mean(h**2) > _RUNAWAY else status
     return Measured(values[None], h[:, 0], float(np.mean(h**2)), residual, steps, status)
 
 
+@checked
 def measure_typical(stack: RandomStack, state: int, variance: float, seed: int = 0, places: int = 1) -> Measured:
     """Computes the Jacobian's spectrum of the network that `measure` draws at random states h_i ~ N(0, variance).
 
@@ -223,8 +242,10 @@ def measure_typical(stack: RandomStack, state: int, variance: float, seed: int =
     >>> measure_typical(RandomStack(2, 0.5, "tanh"), state=50, variance=0.1, places=3).eigenvalues.shape
     (3, 50)
     """
-    errors.whole("places", places)
+    places, state = errors.whole("places", places), errors.whole("state", state)
+    seed = errors.seed("seed", seed)
     network = draw(stack, state, seed)
+    errors.affordable("places", places, 24.0 * places * state**2)
     scale = np.sqrt(errors.positive("variance", variance))
     states = scale * np.random.default_rng(seed + 1).normal(size=(places, state))
     h = states[-1]
@@ -238,7 +259,12 @@ def _spectra(network: SampledField, states: Sequence[Array] | Array) -> Array:
     close = _SAME * np.abs(found[0]).max()
     if all(np.allclose(J, found[0], rtol=0, atol=close) for J in found):
         found = found[:1]
-    return np.stack([np.linalg.eigvals(J) for J in found])
+    return np.stack([_eigenvalues(J) for J in found])
+
+
+def _eigenvalues(J: Array) -> Array:
+    """Computes the spectrum; NaN where the state has run away so far that the Jacobian is not finite."""
+    return np.linalg.eigvals(J) if np.all(np.isfinite(J)) else np.full(len(J), np.nan + 0j)
 
 
 @dataclass(frozen=True)
@@ -265,6 +291,7 @@ class Simulation:
         return f"Simulation({values}, {self.lags.size} lags up to {self.lags[-1]:g})"
 
 
+@checked
 def simulate(
     network: SampledField, duration: float = 100.0, step: float = 0.1, max_lag: float = 10.0, batch: int = 4,
     warm_up: float = _WARM_UP, seed: int = 0,
@@ -286,17 +313,25 @@ def simulate(
     >>> simulate(draw(RandomStack(1, 0.5), state=20), duration=5.0, max_lag=1.0, warm_up=5.0).lags.size
     11
     """
-    rng = np.random.default_rng(seed)
-    state = network.weights[0].shape[1]
+    for name, value in (("duration", duration), ("step", step), ("max_lag", max_lag)):
+        errors.positive(name, value)
+    errors.not_negative("warm_up", warm_up)
+    batch, state = errors.whole("batch", batch), network.weights[0].shape[1]
+    steps = round(min((warm_up + duration) / step, 2.0 * errors.LARGEST_COUNT))
+    errors.whole("the number of steps, duration / step,", steps)
+    errors.affordable("duration", duration, 8.0 * duration / step * state * batch)
+    rng = np.random.default_rng(errors.seed("seed", seed))
     h, v = rng.normal(size=(2, state, batch))
     states, growth = [], []
-    for index in range(round((warm_up + duration) / step)):
+    for index in range(steps):
         h, v = _runge_kutta(network, h, v, step)
         size = np.linalg.norm(v, axis=0)
         v = v / size
         if index * step >= warm_up:
             states.append(h)
             growth.append(np.log(size) / step)
+    if not states:
+        raise errors.ArgumentError(f"duration is {duration!r}, but must be at least one step, {step!r}.")
     rates = np.array([part.mean(0) for part in np.array_split(np.array(growth), 4)])
     history = np.array(states)  # (times, N, batch)
     lags = np.arange(min(round(max_lag / step) + 1, len(history)))

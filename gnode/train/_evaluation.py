@@ -7,6 +7,8 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Float, Int
 
+from gnode import errors
+from gnode.arguments import checked
 from gnode.network import AbstractNetwork
 from gnode.tasks import Task, Trials
 from gnode.train.batch import Batch, to_device
@@ -42,6 +44,7 @@ class Evaluation:
         return {"loss": self.loss} | ({} if self.accuracy is None else {"accuracy": self.accuracy})
 
 
+@checked
 def evaluate(net: AbstractNetwork, task: Task, trials: Trials | None = None) -> Evaluation:
     """Computes the scores of `net` on `trials`, by default the validation trials of the task.
 
@@ -51,6 +54,7 @@ def evaluate(net: AbstractNetwork, task: Task, trials: Trials | None = None) -> 
     (10,)
     """
     trials = task.validation if trials is None else trials
+    check_fit(net, task, trials)
     total, weight = np.zeros(trials.bins), np.zeros(trials.bins)
     confusion = np.zeros((task.outputs, task.outputs), int)
     size = min(TRIALS_AT_A_TIME, len(trials))
@@ -75,6 +79,28 @@ def evaluate(net: AbstractNetwork, task: Task, trials: Trials | None = None) -> 
 def test_scores(net: AbstractNetwork, task: Task) -> dict[str, float] | None:
     """Computes the scores on the test trials of a task; None if it has none."""
     return None if task.test is None else evaluate(net, task, task.test).scores()
+
+
+def check_fit(net: AbstractNetwork, task: Task, trials: Trials | None = None) -> None:
+    """Raises an `ArgumentError` if a network does not take the inputs of a task, or of trials like its, or has not as many
+    outputs as it needs."""
+    if net.inputs != task.inputs:
+        raise errors.ArgumentError(f"the network takes {net.inputs} inputs, but task {task.name} has {task.inputs}.")
+    if net.outputs != task.outputs:
+        raise errors.ArgumentError(f"the network has {net.outputs} outputs, but task {task.name} needs {task.outputs}.")
+    if trials is None:
+        return
+    if trials.inputs.shape[2] != task.inputs:
+        raise errors.ArgumentError(
+            f"trials has {trials.inputs.shape[2]} inputs, but task {task.name} has {task.inputs}."
+        )
+    if trials.targets.ndim != task.train.targets.ndim or trials.targets.shape[2:] != task.train.targets.shape[2:]:
+        raise errors.ArgumentError(
+            f"trials has targets of shape {trials.targets.shape}, but those of task {task.name} have shape "
+            f"{task.train.targets.shape}; pass trials of that kind."
+        )
+    if trials.targets.ndim == 1 and not np.all((trials.targets >= 0) & (trials.targets < task.outputs)):
+        raise errors.ArgumentError(f"trials has classes other than 0 to {task.outputs - 1}, those of task {task.name}.")
 
 
 @eqx.filter_jit

@@ -9,8 +9,10 @@ import jax
 import numpy as np
 
 from gnode import errors, files, interrupts, progress_bar
+from gnode.arguments import checked
 from gnode.locks import locked
 from gnode.network import AbstractNetwork
+from gnode.os_errors import as_path
 from gnode.tasks import Task
 from gnode.train import loop, run_folder
 from gnode.train._run import Run, load
@@ -23,6 +25,7 @@ CHECKPOINT_SECONDS = 10.0
 """The most work that a killed process loses, apart from the epoch it was in."""
 
 
+@checked
 def fit(
     net: AbstractNetwork,
     task: Task,
@@ -56,12 +59,13 @@ def fit(
     """
     for name in settings:
         errors.one_of("a setting of fit", name, Settings.__dataclass_fields__)
+    _check_how(checkpoint_seconds, extra_config)
     return fit_with(
         net,
         task,
         Settings(**settings),
         key=as_key(key),
-        out=out,
+        out=None if out is None else as_path("out", out),
         progress=progress,
         checkpoint_seconds=checkpoint_seconds,
         extra_config=extra_config,
@@ -95,6 +99,7 @@ def fit_with(
         return training.run(loop.begin(problem))
 
 
+@checked
 def resume(
     folder: str | Path,
     *,
@@ -118,6 +123,7 @@ def resume(
     >>> resume(folder).status
     'finished'
     """
+    _check_how(checkpoint_seconds, None)
     found = load(folder, like=like, task=task)
     if found.status != "interrupted":
         return found
@@ -202,3 +208,16 @@ def _losses_so_far(now: Checkpoint) -> str:
     curves = now.curves
     train, validation = curves["train"][-1], curves["validation"][-1]
     return f"train {train:.4g}  validation {validation:.4g}  best {float(now.state.best_loss):.4g}"
+
+
+def _check_how(checkpoint_seconds: float, extra_config: dict[str, Any] | None) -> None:
+    """Checks the arguments of `fit` that say how a run is stored."""
+    if not checkpoint_seconds >= 0:
+        raise errors.ArgumentError(
+            f"checkpoint_seconds is {errors.shown(checkpoint_seconds)}, but must be zero or a positive number."
+        )
+    files.check_storable("extra_config", extra_config)
+    if taken := [name for name in extra_config or {} if name in run_folder.RunConfig.__annotations__]:
+        raise errors.ArgumentError(
+            f"extra_config has {taken[0]!r}, which the configuration has itself; use another name."
+        )

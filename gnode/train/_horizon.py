@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.network import Network
 from gnode.tasks import Trials
 
@@ -27,6 +28,7 @@ class HorizonError(NamedTuple):
         return f"HorizonError({len(self.network)} bins ahead, one bin ahead {self.network[0]:.4g})"
 
 
+@checked
 def error_by_horizon(net: Network, trials: Trials, *, warm_up: int) -> HorizonError:
     """Computes the error of closed-loop predictions, bin by bin after a warm-up.
 
@@ -50,8 +52,15 @@ def error_by_horizon(net: Network, trials: Trials, *, warm_up: int) -> HorizonEr
     (3,)
     """
     if not 1 <= warm_up < trials.bins:
-        raise errors.ArgumentError(f"warm_up is {warm_up}, but must be from 1 to {trials.bins - 1} (bins of a trial).")
-    outputs = net.outputs
+        raise errors.ArgumentError(
+            f"warm_up is {errors.shown(warm_up)}, but must be from 1 to {trials.bins - 1} (bins of a trial)."
+        )
+    outputs, warm_up = net.outputs, int(warm_up)
+    if trials.inputs.shape[2] != net.inputs or trials.targets.shape[2:] not in ((), (outputs,)):
+        raise errors.ArgumentError(
+            f"trials has {trials.inputs.shape[2]} inputs and targets of shape {trials.targets.shape}, but the network has "
+            f"{net.inputs} inputs and {outputs} outputs."
+        )
     given = trials.inputs.shape[2] - outputs
     if given < 0 or trials.targets.ndim != 3:
         raise errors.ArgumentError(

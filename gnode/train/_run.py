@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Array, Float
 
-from gnode import errors, files, tasks
+from gnode import errors, tasks
+from gnode.arguments import checked
 from gnode.network import AbstractNetwork
+from gnode.os_errors import as_path
 from gnode.tasks import Task, Trials
 from gnode.tasks.file_record import recorded_file
 from gnode.train import run_folder, serialisation
@@ -74,10 +76,12 @@ class Run:
         lasting = np.arange(trials.bins) < trials.lengths[:, None]
         return self.net.run(trials.inputs, dt=np.where(lasting, trials.dt, 0.0)).states
 
+    @checked
     def evaluate(self, trials: Trials | None = None) -> dict[str, float]:
         """Computes the loss (and accuracy) of the best network on trials, by default the validation ones."""
         return self.evaluation(trials).scores()
 
+    @checked
     def evaluation(self, trials: Trials | None = None) -> Evaluation:
         """Computes an `Evaluation`, which also has the loss of every bin and the confusion matrix."""
         return evaluate(self.net, self.task, trials)
@@ -104,6 +108,7 @@ class Run:
         return f"The run {ended} in {self.seconds:.0f} s; {best}{tested}."
 
 
+@checked
 def load(folder: str | Path, *, like: AbstractNetwork | None = None, task: Task | None = None) -> Run:
     """Loads a run from its folder, with the best weights so far.
 
@@ -125,22 +130,16 @@ def load(folder: str | Path, *, like: AbstractNetwork | None = None, task: Task 
     >>> load(folder).best_loss == run.best_loss
     True
     """
-    folder = Path(folder)
+    folder = as_path("folder", folder)
     if not folder.is_dir():
         raise errors.StoreError(f"{folder} is not a folder; pass the folder of a run, such as runs/square.")
-    if not (folder / run_folder.CONFIG).exists():
-        raise errors.StoreError(f"{folder} holds no run (no {run_folder.CONFIG} in it).")
-    config = files.read_json(folder / run_folder.CONFIG)
-    if not isinstance(config, dict) or "network" not in config:
-        raise errors.StoreError(
-            f"{folder / run_folder.CONFIG} is not the configuration of a run; pass the folder of a run, such as runs/square."
-        )
+    config = run_folder.read_config(folder)
     if like is not None and (other := serialisation.difference(config["network"], serialisation.describe(like))):
         raise errors.StoreError(f"the network passed as like is not the one in {folder}: {other}.")
-    net = run_folder.load_weights(folder, serialisation.rebuild(config["network"]) if like is None else like)
-    ended: dict[str, Any] | None = (
-        files.read_json(folder / run_folder.RESULT) if (folder / run_folder.RESULT).exists() else None
-    )
+    if like is None:
+        like = serialisation.rebuild(config["network"], str(folder / run_folder.CONFIG))
+    net = run_folder.load_weights(folder, like)
+    ended: dict[str, Any] | None = run_folder.read_result(folder)  # type: ignore[assignment]
     curves = read_curves(folder / run_folder.METRICS)
     if ended is None:
         validation = curves["validation"]
@@ -156,15 +155,10 @@ def load(folder: str | Path, *, like: AbstractNetwork | None = None, task: Task 
     ended.setdefault("epochs_done", len(curves["train"]))  # an interrupted run, or one of an earlier version
     return Run(
         net=net,
-        settings=read_settings(config),
+        settings=run_folder.read_settings(config, folder),
         curves=curves,
         folder=folder,
-        config=config,
+        config=dict(config),
         _task=task,
         **ended,
     )
-
-
-def read_settings(config: dict[str, Any]) -> Settings:
-    """Reads the settings in the configuration of a run."""
-    return Settings(**config["settings"])

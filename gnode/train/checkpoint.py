@@ -1,11 +1,12 @@
 """A checkpoint: the whole training state after an epoch, as one file from which a run resumes to the same numbers."""
 
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from gnode import files
+from gnode import errors, files
 from gnode.train import serialisation
 from gnode.train.metrics import METRIC_NAMES, Curves, no_curves
 from gnode.train.program import TrainState
@@ -26,22 +27,48 @@ def first_checkpoint(state: TrainState) -> Checkpoint:
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Writes a checkpoint atomically."""
+    """Writes a checkpoint atomically, and keeps the one before it."""
     arrays = {f"state{name}": value for name, value in serialisation.to_arrays(checkpoint.state).items()}
     arrays |= {f"metrics/{name}": values for name, values in checkpoint.curves.items()}
     arrays |= {"epoch": np.asarray(checkpoint.epoch), "seconds": np.asarray(checkpoint.seconds)}
-    files.write_arrays(path, arrays)
+    files.write_arrays(path, arrays, keep_older=True)
 
 
 def read_checkpoint(path: Path, like: TrainState) -> Checkpoint | None:
     """Reads a checkpoint into a state of the same structure as `like`; None if there is no file.
 
-    **Raises:** `StoreError` if the file is broken or belongs to another network.
+    One that is damaged is a warning, and the one before it is read: training from there leads to the same numbers.
+
+    **Raises:** `StoreError` if both are damaged or belong to another network.
     """
-    if not path.exists():
-        return None
+    older = files.before(path)
+    if not path.exists():  # a process was killed between the two renames, or the last one was removed
+        return _read(older, like) if older.exists() else None
+    try:
+        return _read(path, like)
+    except errors.StoreError:
+        if not older.exists():
+            raise
+        found = _read(older, like)
+        warnings.warn(f"{path} is damaged; the one before it, of epoch {found.epoch}, is used.", stacklevel=2)
+        return found
+
+
+def remove_checkpoint(path: Path) -> None:
+    """Removes a checkpoint and the one before it."""
+    files.remove(files.before(path))
+    files.remove(path)
+
+
+def _read(path: Path, like: TrainState) -> Checkpoint:
     arrays = files.read_arrays(path)
     state_arrays = {name.removeprefix("state"): value for name, value in arrays.items() if name.startswith("state")}
     state = serialisation.from_arrays(like, state_arrays, str(path))
-    curves = {name: arrays[f"metrics/{name}"] for name in METRIC_NAMES}
-    return Checkpoint(state, curves, int(arrays["epoch"]), float(arrays["seconds"]))
+    try:
+        curves = {name: arrays[f"metrics/{name}"] for name in METRIC_NAMES}
+        epoch, seconds = int(arrays["epoch"]), float(arrays["seconds"])
+    except (KeyError, TypeError, ValueError) as problem:
+        raise files.damaged(path, f"it lacks its metrics or its epoch ({problem})") from problem
+    if any(values.shape != (epoch,) or values.dtype.kind != "f" for values in curves.values()):
+        raise files.damaged(path, f"its metrics are not those of {epoch} epochs")
+    return Checkpoint(state, curves, epoch, seconds)

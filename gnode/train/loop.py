@@ -77,10 +77,7 @@ def pose(net: AbstractNetwork, task: Task, settings: Settings, key: Key, data: D
         raise errors.ArgumentError(
             f"net is {type(net).__name__}, but must be a Network: gnode.Network(cell, outputs, key=0) makes one of a cell."
         )
-    if net.inputs != task.inputs:
-        raise errors.ArgumentError(f"the network takes {net.inputs} inputs, but task {task.name} has {task.inputs}.")
-    if net.outputs != task.outputs:
-        raise errors.ArgumentError(f"the network has {net.outputs} outputs, but task {task.name} needs {task.outputs}.")
+    _evaluation.check_fit(net, task)
     longest = max((bins for bins, _ in settings.schedule or ()), default=0)
     if longest > task.bins:
         raise errors.ArgumentError(
@@ -126,7 +123,7 @@ def is_over(problem: Problem, checkpoint: Checkpoint) -> bool:
 def summarise(problem: Problem, task: Task, done: Checkpoint) -> dict[str, Any]:
     """Returns how a run ended, as `result.json` holds it."""
     state = done.state
-    diverged_at = int(state.diverged_at)
+    diverged_at = int(state.diverged_at) or _diverged_last(problem, done)
     unfinished = "finished" if done.epoch >= problem.settings.epochs else "interrupted"
     ended = "diverged" if diverged_at else "stopped" if bool(state.stopped) else unfinished
     return {
@@ -138,6 +135,19 @@ def summarise(problem: Problem, task: Task, done: Checkpoint) -> dict[str, Any]:
         "seconds": done.seconds,
         "test": _evaluation.test_scores(problem.network(state.best), task) if ended != "interrupted" else None,
     }
+
+
+def _diverged_last(problem: Problem, done: Checkpoint) -> int:
+    """Returns the number of the last update if that was the one that diverged, else 0.
+
+    The next update finds divergence by its loss; of the last one only the validation loss tells. A growing schedule may
+    have such a loss on the way, on bins that were not trained yet, so it is judged at the end alone.
+    """
+    state = done.state
+    if done.epoch < problem.settings.epochs and not bool(state.stopped):
+        return 0
+    limit = program.DIVERGED_GROWTH * max(float(state.first_loss), program.SMALLEST_FIRST)
+    return 0 if done.curves["validation"][-1] <= limit else int(state.update)
 
 
 def next_epoch(problem: Problem, checkpoint: Checkpoint) -> Checkpoint:

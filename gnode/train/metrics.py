@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gnode import errors
+from gnode import files
 
 METRIC_NAMES = ("train", "validation", "gradient")
 """Mean training loss over the updates of an epoch, validation loss, mean gradient norm."""
@@ -38,8 +38,8 @@ def read_curves(path: Path) -> Curves:
     if not path.exists():
         return no_curves()
     try:
-        lines = path.read_text().splitlines()[1:]
+        lines = files.read_text(path).splitlines()[1:]
         rows = np.loadtxt(lines, delimiter=",", ndmin=2) if lines else np.zeros((0, 1 + len(METRIC_NAMES)))
         return {name: rows[:, column] for column, name in enumerate(METRIC_NAMES, 1)}
-    except (ValueError, IndexError, OSError) as problem:
-        raise errors.StoreError(f"{path} is broken and cannot be read ({problem}).") from problem
+    except (ValueError, IndexError) as problem:
+        raise files.damaged(path, str(problem)) from problem

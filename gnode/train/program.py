@@ -22,6 +22,8 @@ from gnode.types import Key
 
 DIVERGED_GROWTH = 1e6
 """A loss this many times the first one counts as divergence, as one that is not finite does."""
+SMALLEST_FIRST = 1e-6
+"""A first loss below this counts as this, so that a network that begins with a perfect fit may move."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,7 +181,8 @@ def _update(
     step, _ = optax.scale_by_learning_rate(hyper["lr"]).update(direction, optax.ScaleState())
 
     first_loss = jnp.where(state.update == 0, loss, state.first_loss)
-    makes_sense = jnp.isfinite(loss) & jnp.isfinite(norm) & (loss <= DIVERGED_GROWTH * jnp.maximum(first_loss, 1e-6))
+    largest = DIVERGED_GROWTH * jnp.maximum(first_loss, SMALLEST_FIRST)
+    makes_sense = jnp.isfinite(loss) & jnp.isfinite(norm) & (loss <= largest)
     moved = _replace(
         state,
         params=optax.apply_updates(state.params, step),

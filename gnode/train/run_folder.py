@@ -1,24 +1,16 @@
-"""The folder of a run: plain files, each of which appears complete or not at all.
-
-| file             | what it holds                                                                        |
-|------------------|--------------------------------------------------------------------------------------|
-| `config.json`    | all that is needed to run it again: task, network, settings, key, versions, commit   |
-| `weights.npz`    | the network with the best validation loss, an array per parameter                    |
-| `metrics.csv`    | one row per epoch                                                                    |
-| `checkpoint.npz` | the whole training state and the metrics so far: what `--resume` starts from         |
-| `result.json`    | how it ended; present only when it has                                               |
-"""
+"""The folder of a run: plain files, each of which appears complete or not at all. `FILES` lists them."""
 
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from jaxtyping import PyTree
 
 from gnode import errors, files, provenance
 from gnode.network import AbstractNetwork
+from gnode.schema import StoredFile, unknown_names, written_by
 from gnode.tasks import Task
-from gnode.tasks.file_record import record_file
+from gnode.tasks.file_record import FileRecord, record_file
 from gnode.train import serialisation
 from gnode.train.checkpoint import Checkpoint, write_checkpoint
 from gnode.train.metrics import curves_as_csv
@@ -32,6 +24,96 @@ CONFIG, WEIGHTS, METRICS, CHECKPOINT, RESULT = (
     "checkpoint.npz",
     "result.json",
 )
+
+
+class TaskRecord(TypedDict):
+    """The task of a run in `config.json`."""
+
+    name: Annotated[str, "name of the task, or of its file"]
+    options: Annotated[dict[str, Any] | None, "its options; null for a task made of arrays in memory"]
+    file: NotRequired[Annotated[FileRecord, "its file"]]
+
+
+class RunConfig(TypedDict):
+    """`config.json`."""
+
+    task: Annotated[TaskRecord, "the task and its options"]
+    settings: Annotated[dict[str, Any], "hyper-parameters of training, those of `gnode.train.Settings`"]
+    key: Annotated[int | list[int], "seed, or the numbers inside a jax key"]
+    network: Annotated[dict[str, Any], "structure of the network: classes, options, shapes of arrays"]
+    spec: NotRequired[Annotated[dict[str, Any], "what the command was given"]]
+    versions: NotRequired[Annotated[dict[str, str], "of Python, gnode and the libraries"]]
+    platform: NotRequired[Annotated[str, "operating system and processor"]]
+    devices: NotRequired[Annotated[list[str], "devices that jax saw"]]
+    commit: NotRequired[Annotated[str | None, "commit of gnode's source, with + if it was changed"]]
+
+
+class RunResult(TypedDict):
+    """`result.json`."""
+
+    status: Annotated[Literal["finished", "stopped", "diverged"], "how it ended"]
+    best_loss: Annotated[float, "lowest validation loss"]
+    best_epoch: Annotated[int, "the epoch it was found in, from 1"]
+    diverged_at: Annotated[int | None, "the update at which it diverged"]
+    seconds: Annotated[float, "time spent in training"]
+    epochs_done: NotRequired[Annotated[int, "epochs trained"]]
+    test: NotRequired[Annotated[dict[str, float] | None, "scores of the best network on the test trials"]]
+
+
+CONFIG_FILE = StoredFile(
+    CONFIG, "all that is needed to run it again: task, network, settings, key, versions", RunConfig, is_open=True
+)
+RESULT_FILE = StoredFile(RESULT, "how it ended; present only when it has", RunResult)
+FILES: tuple[StoredFile[Any], ...] = (
+    CONFIG_FILE,
+    StoredFile(WEIGHTS, "the network with the best validation loss, an array per parameter"),
+    StoredFile(METRICS, "one row per epoch"),
+    StoredFile(CHECKPOINT, "the whole training state and the metrics so far: what `--resume` starts from"),
+    StoredFile(
+        f"{CHECKPOINT}.before", "the checkpoint before that, should the last one be damaged; removed at the end"
+    ),
+    RESULT_FILE,
+)
+
+
+def read_config(folder: Path) -> RunConfig:
+    """Reads the configuration of the run in a folder.
+
+    **Raises:** `StoreError` if there is none, or it is damaged.
+    """
+    path = folder / CONFIG
+    if not path.exists():
+        raise errors.StoreError(f"{folder} holds no run (no {CONFIG} in it).")
+    value = files.read_json(path)
+    if not isinstance(value, dict) or "network" not in value:
+        raise errors.StoreError(
+            f"{path} is not the configuration of a run; pass the folder of a run, such as runs/square."
+        )
+    CONFIG_FILE.check(value, path)
+    return value  # type: ignore[return-value]
+
+
+def read_settings(config: RunConfig, folder: Path) -> Settings:
+    """Reads the settings in the configuration of a run.
+
+    **Raises:** `StoreError` for a setting that this version does not know, or a value that it refuses.
+    """
+    path, stored = folder / CONFIG, config["settings"]
+    if unknown := [name for name in stored if name not in Settings.__dataclass_fields__]:
+        raise errors.StoreError(unknown_names(path, unknown, written_by(config)))
+    try:
+        return Settings(**stored)
+    except errors.ArgumentError as problem:
+        raise files.damaged(path, str(problem)) from problem
+
+
+def read_result(folder: Path) -> RunResult | None:
+    """Reads how the run in a folder ended; None if it has not.
+
+    **Raises:** `StoreError` if the file is damaged.
+    """
+    path = folder / RESULT
+    return RESULT_FILE.read(path) if path.exists() else None
 
 
 def config(net: AbstractNetwork, task: Task, settings: Settings, key: Key, extra: dict[str, Any]) -> dict[str, Any]:
@@ -50,8 +132,8 @@ def config(net: AbstractNetwork, task: Task, settings: Settings, key: Key, extra
 def cores_of(folder: Path) -> int:
     """Returns on how many cores the run in a folder trains; 1 if its configuration cannot be read."""
     try:
-        return files.read_json(folder / CONFIG)["network"]["fields"]["solver"]["fields"]["cores"]
-    except (errors.GnodeError, OSError, KeyError, TypeError):
+        return read_config(folder)["network"]["fields"]["solver"]["fields"]["cores"]
+    except (errors.GnodeError, KeyError, TypeError):
         return 1
 
 
@@ -82,10 +164,9 @@ def save(folder: Path, checkpoint: Checkpoint, best: AbstractNetwork) -> None:
     **Raises:** `StoreError` if the folder cannot be written, or has been removed.
     """
     _check_there(folder)
-    with files.writing(folder):
-        write_checkpoint(folder / CHECKPOINT, checkpoint)
-        files.write_arrays(folder / WEIGHTS, serialisation.to_arrays(best))
-        files.write_text(folder / METRICS, curves_as_csv(checkpoint.curves))
+    write_checkpoint(folder / CHECKPOINT, checkpoint)
+    files.write_arrays(folder / WEIGHTS, serialisation.to_arrays(best))
+    files.write_text(folder / METRICS, curves_as_csv(checkpoint.curves))
 
 
 def finish(folder: Path, result: dict[str, Any]) -> None:
@@ -94,8 +175,8 @@ def finish(folder: Path, result: dict[str, Any]) -> None:
     **Raises:** `StoreError` if the folder cannot be written, or has been removed.
     """
     _check_there(folder)
-    with files.writing(folder):
-        files.write_json(folder / RESULT, result)
+    files.write_json(folder / RESULT, result)
+    files.remove(files.before(folder / CHECKPOINT))
 
 
 def _check_there(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Serialisation without pickle: the structure of a network as JSON, its values as named arrays."""
 
 import dataclasses
+import typing
 from typing import Any
 
 import equinox as eqx
@@ -9,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from gnode import cells, errors, network, solve
+from gnode import arguments, cells, errors, network, solve
 from gnode.cells import registry
 
 _NETWORK_TYPES = (
@@ -71,25 +72,67 @@ def _short(description: Any) -> Any:
     return description.get("type", description) if isinstance(description, dict) else repr(description)
 
 
-def rebuild(description: Any) -> Any:
-    """Builds the object that `describe` described, with zeros in its arrays."""
+def rebuild(description: Any, source: str = "the configuration of the run") -> Any:
+    """Builds the object that `describe` described, with zeros in its arrays, which take no memory.
+
+    **Arguments:** `description`; `source`, the file it comes from, for messages.
+
+    **Raises:** `StoreError` if it is damaged, or names a class that gnode does not have.
+    """
     if not isinstance(description, dict):
         return description
     if "array" in description:
-        return jnp.zeros(tuple(description["array"]), description["dtype"])
-    if "tuple" in description:
-        return tuple(rebuild(part) for part in description["tuple"])
+        return _zeros(description, source)
+    if isinstance(description.get("tuple"), list):
+        return tuple(rebuild(part, source) for part in description["tuple"])
     name = description.get("type", description.get("other"))
     known = known_types()
+    if not isinstance(name, str):
+        raise _damaged(source, f"a part of the network has the keys {errors.shown(sorted(map(str, description)))}")
     if "other" in description or name not in known:
         raise errors.StoreError(
-            f"the run uses a class {name!r} that gnode does not have; pass one that has it: "
+            f"the run uses a class {errors.shown(name)} that gnode does not have; pass one that has it: "
             f"gnode.load(folder, like=network), or gnode.resume(folder, like=network)."
         )
-    made = object.__new__(known[name])
-    for field, value in description["fields"].items():
-        object.__setattr__(made, field, rebuild(value))
+    return _rebuild_as(known[name], description.get("fields"), source)
+
+
+def _rebuild_as(kind: Any, fields: Any, source: str) -> Any:
+    """Builds an object of a class. Its own checks are not run, so the kinds of its fields are checked here."""
+    if not isinstance(fields, dict):
+        raise _damaged(source, f"the {kind.__name__} of the network has no fields")
+    declared = {field.name: field for field in dataclasses.fields(kind)}
+    if unknown := [name for name in fields if name not in declared]:
+        raise errors.StoreError(
+            f"{source}: the {kind.__name__} of the network has {errors.shown(unknown[0])}, which this version of gnode does "
+            f"not know; use the version that wrote it."
+        )
+    made, hints = object.__new__(kind), typing.get_type_hints(kind)
+    for name, field in declared.items():
+        if name not in fields and field.default is dataclasses.MISSING:
+            raise _damaged(source, f"the {kind.__name__} of the network has no field {name!r}")
+        value = rebuild(fields[name], source) if name in fields else field.default  # a field of a newer version
+        try:
+            arguments.check_kind(f"{kind.__name__}.{name}", value, hints[name])
+        except errors.ArgumentError as problem:
+            raise _damaged(source, str(problem).rstrip(".")) from problem
+        object.__setattr__(made, name, value)
     return made
+
+
+def _zeros(description: dict[str, Any], source: str) -> np.ndarray:
+    shape, dtype = description["array"], description.get("dtype")
+    try:
+        arguments.check_kind("the shape of an array", shape, list[int])
+        if any(size < 0 for size in shape) or np.dtype(dtype).kind not in "biufc":
+            raise ValueError(f"an array has shape {errors.shown(shape)} and type {errors.shown(dtype)}")
+        return np.broadcast_to(np.zeros((), np.dtype(dtype)), tuple(shape))
+    except (TypeError, ValueError) as problem:
+        raise _damaged(source, str(problem)) from problem
+
+
+def _damaged(source: str, why: str) -> errors.StoreError:
+    return errors.StoreError(errors.in_one_line(f"{source} is damaged: {errors.shortened(why, 200)}."))
 
 
 def to_arrays(tree: PyTree) -> dict[str, np.ndarray]:
@@ -113,6 +156,8 @@ def from_arrays(like: PyTree, arrays: dict[str, np.ndarray], source: str) -> PyT
         if name not in arrays:
             raise errors.StoreError(f"{source} lacks the array {name!r}: it belongs to another network, or is broken.")
         stored = arrays[name]
+        if stored.dtype.kind not in "biufc":
+            raise errors.StoreError(f"{source}: array {name!r} does not hold numbers.")
         if stored.shape != np.shape(leaf):
             raise errors.StoreError(
                 f"{source}: array {name!r} has shape {stored.shape}, but the network's is {np.shape(leaf)}."

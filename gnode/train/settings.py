@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from gnode import errors
-from gnode.options import check_settings, choice, optional, options_of, setting, stages, yes_or_no
+from gnode.arguments import checked, checked_class
+from gnode.options import check_settings, choice, optional, options_of, setting, single, stages, yes_or_no
 
 VALIDATE = ("epoch", "update")
 DECAYS = ("scaled", "unscaled")
@@ -18,9 +19,25 @@ fit_setting = partial(setting, part="fit")
 
 
 def _positive_or_infinite(name: str, value: float) -> float:
-    return value if value == math.inf else errors.positive(name, value)
+    is_infinite = getattr(value, "shape", ()) == () and value == math.inf
+    return math.inf if is_infinite else single(errors.positive)(name, value)
 
 
+def _as_stages(name: str, schedule: Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
+    if not _is_several(schedule) or not all(_is_several(stage) and len(stage) == 2 for stage in schedule):
+        raise errors.ArgumentError(
+            f"{name} is {errors.shown(schedule)}, but must be stages (bins, epochs), such as ((14, 100), (28, 100))."
+        )
+    return tuple(
+        (errors.whole(f"{name} bins", stage[0]), errors.whole(f"{name} epochs", stage[1])) for stage in schedule
+    )
+
+
+def _is_several(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes) and len(value) > 0
+
+
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class Settings:
     """The settings of one training run.
@@ -54,10 +71,10 @@ class Settings:
         float,
         "Learning rate.",
         compiles=False,
-        check=errors.positive,
+        check=single(errors.positive),
         synonyms=("learning_rate", "rate"),
     )
-    weight_decay: float = fit_setting(1e-3, float, "Weight decay.", compiles=False, check=errors.not_negative)
+    weight_decay: float = fit_setting(1e-3, float, "Weight decay.", compiles=False, check=single(errors.not_negative))
     batch_size: int = fit_setting(100, int, "Trials per update.", check=errors.whole, synonyms=("minibatch",))
     clip: float = fit_setting(
         math.inf,
@@ -68,13 +85,17 @@ class Settings:
         synonyms=("gradient_clip", "max_norm"),
     )
     penalty: float = fit_setting(
-        0.0, float, "l2 penalty on the weights.", compiles=False, check=errors.not_negative, synonyms=("l2",)
+        0.0, float, "l2 penalty on the weights.", compiles=False, check=single(errors.not_negative), synonyms=("l2",)
     )
     state_penalty: float = fit_setting(
-        0.0, float, "l2 penalty on the states.", compiles=False, check=errors.not_negative
+        0.0, float, "l2 penalty on the states.", compiles=False, check=single(errors.not_negative)
     )
     schedule: tuple[tuple[int, int], ...] | None = fit_setting(
-        None, stages, "Growing time span, as bins@epochs+bins@epochs.", example="14@100+28@100"
+        None,
+        stages,
+        "Growing time span, as bins@epochs+bins@epochs.",
+        example="14@100+28@100",
+        check=optional(_as_stages),
     )
     shuffle: bool = fit_setting(True, yes_or_no, "New order of trials each epoch: yes or no.", example="no")
     validate: str = fit_setting("epoch", str, f"When to validate: {', '.join(VALIDATE)}.", check=choice(VALIDATE))
@@ -93,7 +114,11 @@ class Settings:
     def __post_init__(self):
         check_settings(self)
         if self.schedule is not None:
-            object.__setattr__(self, "schedule", _checked_schedule(self.schedule, self.epochs))
+            total = sum(epochs for _, epochs in self.schedule)
+            if total != self.epochs:
+                raise errors.ArgumentError(
+                    f"schedule lasts {total} epochs, but epochs is {self.epochs}; make them equal."
+                )
 
     def values(self) -> dict[str, float]:
         """Returns the settings that are numbers to a compiled program, which other values of them do not compile anew."""
@@ -105,6 +130,7 @@ class Settings:
         length = {"epochs": Settings.epochs, "schedule": None}
         return dataclasses.replace(self, **length, **{name: getattr(Settings, name) for name in self.values()})
 
+    @checked
     def stage_bins(self, epoch: int, bins: int) -> int:
         """Returns how many of the `bins` of a trial are fitted in an epoch, which is counted from 0."""
         if self.schedule is None:
@@ -121,20 +147,7 @@ OPTIONS: dict[str, Any] = options_of(Settings)
 """The declared hyper-parameters, by name."""
 
 
-def _checked_schedule(schedule: Sequence[Sequence[int]], epochs: int) -> tuple[tuple[int, int], ...]:
-    if not all(isinstance(stage, Sequence) and len(stage) == 2 for stage in schedule):
-        raise errors.ArgumentError(
-            f"schedule is {schedule!r}, but must be stages (bins, epochs), such as ((14, 100), (28, 100))."
-        )
-    stages = tuple(
-        (errors.whole("schedule bins", stage[0]), errors.whole("schedule epochs", stage[1])) for stage in schedule
-    )
-    total = sum(stage_epochs for _, stage_epochs in stages)
-    if total != epochs:
-        raise errors.ArgumentError(f"schedule lasts {total} epochs, but epochs is {epochs}; make them equal.")
-    return stages
-
-
+@checked
 def growing(bins: int, step: int, epochs: int, last: int | None = None) -> tuple[tuple[int, int], ...]:
     """Returns the paper's schedule of a growing time span.
 
@@ -148,5 +161,7 @@ def growing(bins: int, step: int, epochs: int, last: int | None = None) -> tuple
     >>> growing(84, 14, 100, last=200)[-2:]
     ((70, 100), (84, 200))
     """
-    spans = [*range(errors.whole("step", step), errors.whole("bins", bins), step), bins]
-    return tuple((span, epochs) for span in spans[:-1]) + ((bins, epochs if last is None else last),)
+    bins, step, epochs = errors.whole("bins", bins), errors.whole("step", step), errors.whole("epochs", epochs)
+    last = epochs if last is None else errors.whole("last", last)
+    errors.affordable("bins", bins, 200.0 * bins / step)
+    return (*((span, epochs) for span in range(step, bins, step)), (bins, last))

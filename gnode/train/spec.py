@@ -10,9 +10,11 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gnode import errors, models
+from gnode.arguments import check_kind, checked, checked_class
 from gnode.cells import registry
 from gnode.init import SMALL_BIAS_STD
 from gnode.options import Option, options_of, widths
+from gnode.os_errors import as_path
 from gnode.solve import Solver
 from gnode.tasks.registry import ALIASES, FILE_TASKS, TASKS
 from gnode.tasks.registry import OPTIONS as TASK_OPTIONS
@@ -24,14 +26,14 @@ if TYPE_CHECKING:
     from gnode.train._run import Run
     from gnode.types import Key
 
-__all__ = ["OPTIONS", "Realised", "RunSpec", "read", "read_one", "text_of", "train_spec"]
+__all__ = ["OPTIONS", "Realised", "RunSpec", "filled_in", "read", "read_one", "text_of", "train_spec"]
 
 OPTIONS: dict[str, Option] = {
     **TASK_OPTIONS,
     **models.network_options(),
     **options_of(Solver),
     **options_of(Settings),
-    "seed": Option("seed", int, "Seed of the weights and of the order of trials.", compiles=False),
+    "seed": Option("seed", int, "Seed of the weights and of the order of trials.", compiles=False, check=errors.seed),
 }
 """Every setting of a run, by name: collected from where each is declared."""
 
@@ -70,6 +72,9 @@ TWO_BIT_DEFAULTS = {"state": 2, "widths": (316, 316), "tau": 0.01, "initial": "a
 DEFAULTS: dict[str, Any] = {"model": "gnode", "seed": 0, "data_seed": 0}
 
 
+PARTS = tuple(dict.fromkeys(option.part for option in OPTIONS.values()))
+
+
 class Realised(NamedTuple):
     """A run that is ready to be trained: `fit_with(net, task, settings, key=key)`."""
 
@@ -79,6 +84,7 @@ class Realised(NamedTuple):
     key: "Key"
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class RunSpec:
     """A task and all settings of a run by name.
@@ -90,7 +96,13 @@ class RunSpec:
     task: str
     settings: dict[str, Any]
 
+    def __post_init__(self):
+        for name in self.settings:
+            if name not in OPTIONS:
+                errors.one_of("setting", name, OPTIONS)
+
     @classmethod
+    @checked
     def of(cls, task: str, given: dict[str, Any], *, drop_unused: bool = False) -> "RunSpec":
         """Fills in every setting that `given` leaves open and that has a default for this task and model.
 
@@ -100,25 +112,13 @@ class RunSpec:
         **Raises:** `ArgumentError` for an unknown setting or model.
         """
         for name, value in given.items():
-            check = OPTIONS[errors.one_of("setting", name, OPTIONS)].check
-            if check is not None:
-                check(name, value)
-        named = ALIASES.get(task, task)
-        if PurePath(task).suffix not in FILE_TASKS:
-            errors.one_of("task", named, TASKS)
-        defaults = TASK_DEFAULTS.get(named, TWO_BIT_DEFAULTS if named in TASKS else {})
-        full = DEFAULTS | given
-        has = registry.cell_entry(full["model"]).options
-        unused = {name for name in registry.OPTIONS if name not in has}
-        full |= {name: value for name, value in defaults.items() if name not in given and name not in unused}
-        if "epochs" in given and "schedule" not in given:
-            full.pop("schedule", None)  # a task's own schedule is for its own number of epochs
-        if full.get("schedule") and "epochs" not in given:
-            full["epochs"] = sum(epochs for _, epochs in full["schedule"])
-        return cls(task, {name: value for name, value in full.items() if not (drop_unused and name in unused)})
+            OPTIONS[errors.one_of("setting", name, OPTIONS)].accept(name, value)
+        return cls(task, filled_in(task, given, drop_unused=drop_unused))
 
+    @checked
     def part(self, part: str) -> dict[str, Any]:
         """Returns the settings of one part: "task", "network", "solver" or "fit"."""
+        errors.one_of("part", part, PARTS)
         return {name: value for name, value in self.settings.items() if OPTIONS[name].part == part}
 
     def fit_settings(self) -> Settings:
@@ -132,18 +132,40 @@ class RunSpec:
         options = self.part("task")
         return make(self.task, key=options.pop("data_seed", 0), **options)
 
+    @checked
     def realise(self, task: "Task | None" = None) -> Realised:
         """Draws the network and returns the run; `task`, if it has been made already."""
+        from gnode.tasks import Task
         from gnode.types import split_key
 
+        check_kind("task", task, Task | None)
         task = self.make_task() if task is None else task
-        key_net, key_fit = split_key(self.settings["seed"])
-        network: dict[str, Any] = {"tau": task.dt, "state": 2 * task.outputs} | self.part("network")
+        key_net, key_fit = split_key(self.settings.get("seed", DEFAULTS["seed"]))
+        network: dict[str, Any] = {"tau": task.dt, "state": 2 * task.outputs, "model": DEFAULTS["model"]}
+        network |= self.part("network")
         model = network.pop("model")
         net = models.build(model, task.inputs, task.outputs, key=key_net, solver=self.part("solver"), **network)
         return Realised(net, task, self.fit_settings(), key_fit)
 
 
+def filled_in(task: str, given: dict[str, Any], *, drop_unused: bool) -> dict[str, Any]:
+    """Returns settings with defaults for what they leave open, as `RunSpec.of`, if their values are checked already."""
+    named = ALIASES.get(task, task)
+    if PurePath(task).suffix not in FILE_TASKS:
+        errors.one_of("task", named, TASKS)
+    defaults = TASK_DEFAULTS.get(named, TWO_BIT_DEFAULTS if named in TASKS else {})
+    full = DEFAULTS | given
+    has = registry.cell_entry(full["model"]).options
+    unused = {name for name in registry.OPTIONS if name not in has}
+    full |= {name: value for name, value in defaults.items() if name not in given and name not in unused}
+    if "epochs" in given and "schedule" not in given:
+        full.pop("schedule", None)  # a task's own schedule is for its own number of epochs
+    if full.get("schedule") and "epochs" not in given:
+        full["epochs"] = sum(epochs for _, epochs in full["schedule"])
+    return {name: value for name, value in full.items() if not (drop_unused and name in unused)}
+
+
+@checked
 def train_spec(
     spec: RunSpec, out: str | Path | None = None, *, runs: str | Path | None = None, progress: bool | None = None
 ) -> "Run":
@@ -160,9 +182,12 @@ def train_spec(
     """
     from gnode.train._fit import fit_with
 
+    out = None if out is None else as_path("out", out)
+    runs = None if runs is None else as_path("runs", runs)
     net, task, settings, key = spec.realise()
     if out is None and runs is not None:
-        out = Path(runs) / f"{Path(task.name).stem}-{spec.settings['model']}-{net.cell.units}"
+        model = spec.settings.get("model", DEFAULTS["model"])
+        out = runs / f"{Path(task.name).stem}-{model}-{net.cell.units}"
     return fit_with(net, task, settings, key=key, out=out, progress=progress, extra_config={"spec": spec.settings})
 
 
@@ -179,14 +204,17 @@ def read(name: str, text: str) -> Any:
         return option.read(text.strip())
     except (ValueError, KeyError, IndexError) as problem:
         example = option.example or ("3" if option.read is int else "1e-3" if option.read is float else "")
-        raise errors.ArgumentError(f"{name} is {text!r}, which cannot be read; write it like {example}.") from problem
+        raise errors.ArgumentError(
+            f"{name} is {errors.shown(text)}, which cannot be read; write it like {example}."
+        ) from problem
 
 
 def read_one(name: str, text: str) -> Any:
     """Reads a setting of a single run: a text with commas would be several values, which only a sweep takes."""
     if "," in text and OPTIONS[name].read is not widths:
         raise errors.ArgumentError(
-            f"{name} is {text!r}, several values; train them with gnode sweep, or write the parts of one value with colons."
+            f"{name} is {errors.shown(text)}, several values; train them with gnode sweep, or write the parts of one value "
+            f"with colons."
         )
     return read(name, text.replace(",", "x"))
 

@@ -241,12 +241,21 @@ def claim(text, holds):
 
 
 def test_a_file_that_is_no_result_is_a_sentence(tmp_path):
-    unknown = json.dumps({section: [] for section in archive.SECTIONS} | {"scale": "huge"})
-    for text in ("{}", "[]", '{"scale": "smoke"}', unknown):
+    stored = {name: {} if name in ("sweeps", "run") else [] for name in archive.RESULT_FILE.entries()}
+    texts = dict.fromkeys(("name", "kind", "title", "place", "command"), "")
+    unknown = stored | texts | {"seeds": None, "details": {}, "scale": "huge"}
+    cases = {
+        "{}": "is not a result of gnode reproduce",
+        "[]": "is not a result of gnode reproduce",
+        '{"scale": "smoke"}': "is not a result of gnode reproduce",
+        json.dumps(unknown): "its entry 'scale' is 'huge', but must be one of",
+        json.dumps(unknown | {"scale": "smoke", "checks": [{"claim": 3}]}): "its entry 'checks.0..claim' is 3",
+    }
+    for text, sentence in cases.items():
         (tmp_path / "capacity.json").write_text(text)
-        with pytest.raises(StoreError, match="is not a result of gnode reproduce"):
+        with pytest.raises(StoreError, match=sentence):
             run_artefact(Request("capacity"), tmp_path)
-        with pytest.raises(StoreError, match="is not a result of gnode reproduce"):
+        with pytest.raises(StoreError, match=sentence):
             archive.read_results(tmp_path)
 
 

@@ -1,6 +1,7 @@
 """Members in training: their checkpoints, interrupts, kills, and what one engine began and another ends."""
 
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -89,11 +90,15 @@ def test_ctrl_c_before_the_first_epoch_keeps_the_start(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("engine", ["threads", "one_program"])
-def test_a_member_whose_file_is_damaged_begins_anew(engine, tmp_path, monkeypatch):
+def test_a_member_whose_checkpoint_is_damaged_goes_on_from_the_one_before_or_begins_anew(engine, tmp_path, monkeypatch):
     epochs = Epochs(monkeypatch)
     epochs.stop_after(3, lambda: sweep(TASK, tmp_path / "s", engine=engine, workers=1, lr=[1e-3, 1e-2], **SMALL))
     (tmp_path / "s" / "unfinished" / "0000.npz").write_bytes(b"PK not any more")
+    shutil.copytree(tmp_path / "s", tmp_path / "both")
+    (tmp_path / "both" / "unfinished" / "0000.npz.before").write_bytes(b"PK not any more")
     with pytest.warns(UserWarning, match="member 0 begins anew"):
+        assert resume_sweep(tmp_path / "both", engine=engine).status()["finished"] == 2
+    with pytest.warns(UserWarning, match=r"0000\.npz is damaged; the one before it, of epoch \d, is used"):
         assert resume_sweep(tmp_path / "s", engine=engine).status()["finished"] == 2
 
 

@@ -124,7 +124,7 @@ def test_a_failure_while_writing_leaves_what_was_there(folder, walker_zip, monke
 
     monkeypatch.setattr(np, "savez_compressed", full)
     with pytest.raises(
-        errors.StoreError, match=r"cannot write to .*No space left.*; set GNODE_DATA to a folder of yours\.$"
+        errors.StoreError, match=r"cannot write .*the disk is full.*; set GNODE_DATA to a folder of yours\.$"
     ):
         obtain.add(dataset("walker2d"), [walker_zip], replace=True)
     assert nothing_but(folder, "walker2d")

@@ -10,6 +10,7 @@ from gnode import errors
 from gnode.analysis._fixed_points.merging import even_sample
 from gnode.analysis._fixed_points.newton import NOT_FINITE
 from gnode.analysis._stability import CLASSES, Stability
+from gnode.arguments import checked, checked_class
 from gnode.wording import plural
 
 EQUILIBRIUM, SLOW, CLOSED_GATE = "equilibrium", "slow", "closed_gate"
@@ -29,6 +30,7 @@ PER_POINT = ("points", "outputs", "status", "residual", "speed", "gate", "iterat
 """The fields of `FixedPoints` with one entry per point, except for `stability`."""
 
 
+@checked_class
 @dataclasses.dataclass(frozen=True)
 class SearchSettings:
     """The settings of a search for fixed points.
@@ -61,6 +63,7 @@ class SearchSettings:
         errors.positive("tolerance", self.tolerance)
         errors.positive("slow_speed", self.slow_speed)
         errors.not_negative("merge_radius", self.merge_radius)
+        errors.whole("max_iterations", self.max_iterations, at_least=0)
 
 
 KEEP = ("all", "box", "near")
@@ -129,6 +132,7 @@ class FixedPoints:
         """The number of starts by outcome."""
         return {status: int(np.sum(self.outcomes == status)) for status in STATUSES if np.any(self.outcomes == status)}
 
+    @checked
     def select(self, *, status: str | None = None, kind: str | None = None) -> "FixedPoints":
         """Returns the points with this status and this class."""
         which = np.ones(len(self), bool)
@@ -138,6 +142,7 @@ class FixedPoints:
             which &= self.kind == errors.one_of("kind", kind, CLASSES)
         return self[np.flatnonzero(which)]
 
+    @checked
     def sample(self, count: int) -> "FixedPoints":
         """Returns at most `count` points, spread evenly over the set."""
         return self[even_sample(self.points, errors.whole("count", count))]

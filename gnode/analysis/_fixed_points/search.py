@@ -21,7 +21,8 @@ from gnode.analysis._fixed_points.result import (
     SearchSettings,
 )
 from gnode.analysis._stability import DEFAULT_MARGIN, stability
-from gnode.analysis._system import Field, System, in_chunks, outputs_of, states_of, system
+from gnode.analysis._system import Field, System, in_chunks, last_axis, outputs_of, states_of, system
+from gnode.arguments import checked
 from gnode.cells import Cell
 from gnode.network import AbstractNetwork
 from gnode.types import Key, numpy_generator
@@ -30,6 +31,7 @@ SHUT = 1e-3  # a gate is closed if all of its components are below this
 _MOST_VISITED = 10_000  # distances are measured to at most this many visited states
 
 
+@checked
 def fixed_points(
     source: AbstractNetwork | Cell | Field | System,
     starts: Any,
@@ -68,11 +70,13 @@ def fixed_points(
     >>> fixed_points(lambda h, x: h - h**3, [[-2.0], [0.1], [3.0]]).points.round(6).ravel() + 0.0
     array([-1.,  0.,  1.])
     """
-    of = system(source, x=x, dt=dt, state=np.shape(starts)[-1] if np.ndim(starts) else 1)
-    settings = _settings(preset, changes)
+    of = system(source, x=x, dt=dt, state=last_axis(starts, "starts"))
+    settings, chunk = _settings(preset, changes), errors.whole("chunk", chunk)
+    errors.not_negative("margin", margin)
     states = states_of(starts, of.size, "starts")
     seen = states if visited is None else states_of(visited, of.size, "visited")
-    if len(states) > errors.whole("most_starts", most_starts):
+    most_starts = errors.whole("most_starts", most_starts)
+    if len(states) > most_starts:
         chosen = numpy_generator(key).choice(len(states), most_starts, replace=False)
         states = states[np.sort(chosen)]
     solution = _search(of, states, settings, chunk)
@@ -83,18 +87,24 @@ def fixed_points(
     return _collect(of, settings, _Search(solution, values, outcomes, seen), margin, chunk)
 
 
+@checked
 def box_starts(low: Any, high: Any, count: int, key: Key | int) -> Float[np.ndarray, "count state"]:
     """Draws `count` states uniformly from the box between `low` and `high`, which hold one bound per dimension.
 
     >>> box_starts([-1, -1], [1, 1], 5, key=0).shape
     (5, 2)
     """
-    low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
-    if low.ndim != 1 or not np.all(low < high):
+    bounds = errors.array("low", low), errors.array("high", high)
+    shapes = {bound.shape for bound in bounds} - {()}
+    if len(shapes) != 1 or len(next(iter(shapes))) != 1:
         raise errors.ArgumentError(
-            f"low and high have shapes {low.shape} and {high.shape}, but must hold one bound per dimension, low < high."
+            f"low and high have shapes {bounds[0].shape} and {bounds[1].shape}, but must hold one bound per dimension."
         )
-    return numpy_generator(key).uniform(low, high, (errors.whole("count", count), low.size))
+    low, high = np.broadcast_arrays(*bounds)
+    if low.size == 0 or not np.all((low < high) & np.isfinite(high - low)):
+        raise errors.ArgumentError("low and high must hold one bound per dimension, low < high.")
+    errors.affordable("count", count, 8.0 * errors.whole("count", count) * low.size)
+    return numpy_generator(key).uniform(low, high, (int(count), low.size))
 
 
 @dataclasses.dataclass

@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 
 from gnode import errors
+from gnode.arguments import checked
+from gnode.cells import Cell
 from gnode.devices import is_on_gpu
 from gnode.solve._cores import Integrate
 from gnode.solve._solver import Solver
@@ -38,7 +40,8 @@ def kernel_for(cell: Any, solver: Solver, dtype: Any) -> Callable[[Any], Integra
     return None
 
 
-def check_kernel(cell: Any, solver: Solver) -> None:
+@checked
+def check_kernel(cell: Cell, solver: Solver) -> None:
     """Checks, before training, that the kernel of the solver supports the cell.
 
     **Raises:** `ArgumentError` if it does not.

@@ -6,7 +6,7 @@ One compiled program serves all threads.
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 
 from gnode import interrupts
 from gnode.devices import available_cores
@@ -54,28 +54,29 @@ class _Pool:
         self.queue, self.data = _Queue(work.grid, work.todo), _DataCache()
         self.checkpoints = MemberCheckpoints(work.folder)
         self.stop, self.problems = threading.Event(), list[BaseException]()
-        self.ended: list[None] = []
+        self.begun, self.ended = list[None](), list[None]()
         number = min(workers, max(len(work.todo), 1))
         self.threads = [threading.Thread(target=self._work, daemon=True) for _ in range(number)]
 
     def train(self) -> None:
-        for thread in self.threads:
-            thread.start()
         try:
-            self._wait()
+            for thread in self.threads:
+                thread.start()
+            self._wait(self.threads)
         except BaseException:
-            self.stop.set()
-            self._wait()  # each to the end of its epoch: one that computes while the process ends crashes it
+            self.stop.set()  # one that has been started but has not begun sees it, and does nothing
+            self._wait(self.begun)  # each to the end of its epoch: one that computes while the process ends crashes it
             raise
         if self.problems:
             raise self.problems[0]
 
-    def _wait(self) -> None:
+    def _wait(self, threads: Sized) -> None:
         # Not by join: after a Ctrl-C in it Python takes the thread for ended. In short waits, so that Ctrl-C is heard.
-        while len(self.ended) < len(self.threads):
+        while len(self.ended) < len(threads):
             time.sleep(WAIT_SECONDS)
 
     def _work(self) -> None:
+        self.begun.append(None)
         try:
             while not self.stop.is_set() and (taken := self.queue.take()) is not None:
                 index, group = taken

@@ -1,6 +1,7 @@
 """Reader of sound clips: WAV files in one folder per word, in a folder or an archive."""
 
 import io
+import struct
 import wave
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -74,12 +75,17 @@ def read_wav(content: bytes, name: str, rate: int) -> Int[np.ndarray, " samples"
     try:
         with wave.open(io.BytesIO(content)) as sound:
             kind = (sound.getnchannels(), sound.getsampwidth(), sound.getframerate())
-            frames = sound.readframes(sound.getnframes())
-    except (wave.Error, EOFError) as problem:
-        raise errors.ArgumentError(f"{name} cannot be read as WAV ({problem or 'it is truncated'}).") from problem
+            claimed = sound.getnframes()
+            frames = sound.readframes(claimed) if kind == (1, 2, rate) else b""
+    except (wave.Error, EOFError, struct.error, ValueError, RuntimeError) as problem:  # of damage to any chunk
+        raise errors.ArgumentError(f"{name} cannot be read as WAV ({str(problem) or 'it is truncated'}).") from problem
     if kind != (1, 2, rate):
         raise errors.ArgumentError(
             f"{name} has {kind[0]} channels of {8 * kind[1]} bits at {kind[2]} Hz, "
             f"but must have one of 16 bits at {rate} Hz."
+        )
+    if len(frames) != 2 * claimed:
+        raise errors.ArgumentError(
+            f"{name} is truncated: its header tells of {claimed} samples, but it holds {len(frames) // 2}."
         )
     return np.frombuffer(frames, "<i2")

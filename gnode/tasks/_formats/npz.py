@@ -1,11 +1,18 @@
 """Reader of .npz files, without pickle."""
 
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from gnode import errors
+from gnode.tasks._formats.archives import ARCHIVE_ERRORS, refuse_expansion
+from gnode.tasks._formats.npy import NUMBERS, TEXTS, read_npy
+from gnode.tasks._formats.plain import plain_file, told
+
+TEXT_ARRAYS = ("label_names", "names")
+"""Arrays that hold texts; all others hold real numbers."""
 
 
 def read_npz(
@@ -19,21 +26,28 @@ def read_npz(
     - `needed`, `optional`: names of the arrays.
     - `what`: noun for the file in messages.
 
-    **Raises:** `ArgumentError` if the file is missing or damaged, or lacks a needed array.
+    **Raises:** `ArgumentError` if the file is missing or damaged, lacks a needed array, or if an array holds anything but
+    real numbers (`TEXT_ARRAYS`: texts).
     """
-    path = Path(path)
-    if not path.is_file():
-        raise errors.ArgumentError(f"{what} {path} does not exist.")
+    path = plain_file(path, what)
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            found = {name: stored[name] for name in (*needed, *optional) if name in stored.files}
-    except (OSError, ValueError, EOFError) as problem:
-        raise errors.ArgumentError(f"{what} {path} cannot be read as .npz ({problem}).") from problem
-    except Exception as problem:  # zipfile and zlib raise their own exceptions for a truncated archive
-        raise errors.ArgumentError(f"{what} {path} is broken or truncated ({problem}).") from problem
-    for name in needed:
-        if name not in found:
-            raise errors.ArgumentError(
-                f"{what} {path} lacks the array {name!r}; it needs {' and '.join(map(repr, needed))}."
-            )
-    return found
+        with zipfile.ZipFile(path) as archive:
+            stored = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+            for name in needed:
+                if name not in stored:
+                    raise errors.ArgumentError(
+                        f"it lacks the array {name!r}; it needs {' and '.join(map(repr, needed))}"
+                    )
+            return {name: _read(archive, stored[name], name) for name in (*needed, *optional) if name in stored}
+    except errors.ArgumentError as problem:
+        raise errors.ArgumentError(f"{what} {path} cannot be read: {str(problem).removesuffix('.')}.") from problem
+    except zipfile.BadZipFile as problem:
+        raise errors.ArgumentError(f"{what} {path} cannot be read as .npz ({told(problem)}).") from problem
+    except ARCHIVE_ERRORS as problem:
+        raise errors.ArgumentError(f"{what} {path} is broken or truncated ({told(problem)}).") from problem
+
+
+def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> np.ndarray:
+    refuse_expansion(entry)
+    with archive.open(entry) as file:
+        return read_npy(file, entry.file_size, name, TEXTS if name in TEXT_ARRAYS else NUMBERS)

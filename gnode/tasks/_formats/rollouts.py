@@ -8,7 +8,9 @@ import numpy as np
 
 from gnode import errors
 from gnode.tasks._formats.archives import entries
+from gnode.tasks._formats.npy import read_npy
 from gnode.tasks._series import Series
+from gnode.tasks._trials import single
 
 
 def read_rollouts(paths: Sequence[Path]) -> Series:
@@ -16,15 +18,12 @@ def read_rollouts(paths: Sequence[Path]) -> Series:
     found: dict[str, np.ndarray] = {}
     for path in paths:
         for name, content in entries(path, _is_rollout):
-            try:
-                values = np.load(io.BytesIO(content), allow_pickle=False)
-            except (ValueError, EOFError, OSError) as problem:
-                raise errors.ArgumentError(f"{name} in {path} cannot be read as .npy ({problem}).") from problem
+            values = read_npy(io.BytesIO(content), len(content), f"{name} in {path}")
             if values.ndim != 2 or len(values) < 2:
                 raise errors.ArgumentError(
                     f"{name} in {path} has shape {values.shape}, but must be (time, channels) with at least two samples."
                 )
-            found[name] = values.astype(np.float32)
+            found[name] = single(values)  # what float32 cannot hold is infinite, which a series refuses
     if not found:
         raise errors.ArgumentError(f"{', '.join(map(str, paths))} holds no rollouts (.npy files).")
     return Series.of([found[name] for name in sorted(found)])

@@ -1,13 +1,13 @@
 """Reader of UCI's Character Trajectories, a MATLAB file."""
 
-import io
 from typing import Any
 
 import numpy as np
-import scipy.io
 
 from gnode import errors
+from gnode.tasks._formats.mat5 import read_mat
 from gnode.tasks._series import Series
+from gnode.tasks._trials import as_numbers, single
 
 
 def read_uci(content: bytes, name: str = "mixoutALL_shifted.mat") -> Series:
@@ -22,17 +22,33 @@ def read_uci(content: bytes, name: str = "mixoutALL_shifted.mat") -> Series:
     - `name`: name of the file, for messages.
     """
     try:
-        stored: dict[str, Any] = scipy.io.loadmat(
-            io.BytesIO(content), variable_names=["mixout", "consts"], squeeze_me=True, struct_as_record=False
-        )
-    except Exception as problem:  # scipy raises many types for a truncated file
+        stored = read_mat(content, ("mixout", "consts"))
+    except errors.ArgumentError as problem:
         raise errors.ArgumentError(f"{name} cannot be read as a MATLAB file ({problem}).") from problem
     for field in ("mixout", "consts"):
         if field not in stored:
             raise errors.ArgumentError(f"{name} lacks the variable {field!r} of UCI's Character Trajectories.")
-    trials = [np.atleast_2d(np.asarray(trial, np.float32)).T for trial in np.atleast_1d(stored["mixout"])]
-    numbers = np.atleast_1d(np.asarray(stored["consts"].charlabels)).astype(np.int64)
-    letters = tuple(str(letter) for letter in np.atleast_1d(stored["consts"].key))
+    cells, consts = stored["mixout"], stored["consts"]
+    if not isinstance(cells, list) or not isinstance(consts, dict) or not {"charlabels", "key"} <= consts.keys():
+        raise errors.ArgumentError(
+            f"{name} must hold cells in the variable 'mixout', and a struct with the fields 'charlabels' and 'key' in "
+            f"'consts'."
+        )
+    trials = [_trial(trial, name) for trial in cells]
+    numbers = as_numbers(f"charlabels in {name}", consts["charlabels"]).ravel()
+    letters = consts["key"] if isinstance(consts["key"], list) else [consts["key"]]
+    if not all(isinstance(letter, str) for letter in letters):
+        raise errors.ArgumentError(f"{name} must hold a letter for each class in its field 'key'.")
     if len(numbers) != len(trials):
         raise errors.ArgumentError(f"{name} holds {len(trials)} trials but {len(numbers)} labels.")
-    return Series.of(trials, labels=numbers - 1, label_names=letters)
+    if not np.all((numbers >= 1) & (numbers <= len(letters)) & (numbers == np.floor(numbers))):
+        raise errors.ArgumentError(f"{name} must hold whole numbers from 1 to {len(letters)} in charlabels.")
+    return Series.of(trials, labels=numbers.astype(np.int64) - 1, label_names=tuple(letters))
+
+
+def _trial(values: Any, name: str) -> np.ndarray:
+    """Returns a trial of shape (time, channels)."""
+    found = as_numbers(f"mixout in {name}", values)
+    if found.ndim != 2:
+        raise errors.ArgumentError(f"mixout in {name} holds a trial of shape {found.shape}, but must be (3, time).")
+    return single(found).T  # what float32 cannot hold is infinite, which a series refuses

@@ -7,7 +7,9 @@ of numbers, separated by commas.
 import numpy as np
 
 from gnode import errors
+from gnode.tasks._formats.plain import told
 from gnode.tasks._series import Series
+from gnode.tasks._trials import single
 
 MISSING = ("?", "NaN", "nan")
 """Texts that stand for a missing value."""
@@ -38,7 +40,7 @@ def read_ts(text: str, name: str = "file") -> Series:
         *channels, label = line.split(":")
         if label.strip() not in classes:
             raise errors.ArgumentError(
-                f"{name} has the class {label.strip()!r} in line {number}, which its header does not name."
+                f"{name} has the class {errors.shown(label.strip())} in line {number}, which its header does not name."
             )
         trials.append(_trial(channels, name, number))
         labels.append(classes.index(label.strip()))
@@ -63,10 +65,12 @@ def _trial(channels: list[str], name: str, number: int) -> np.ndarray:
         try:
             columns.append([np.nan if word in MISSING else float(word) for word in words])
         except ValueError as problem:
-            raise errors.ArgumentError(f"{name} has text in line {number}, channel {channel} ({problem}).") from problem
+            raise errors.ArgumentError(
+                f"{name} has text in line {number}, channel {channel} ({told(problem)})."
+            ) from problem
     lengths = [len(column) for column in columns]
     if len(set(lengths)) != 1:
         raise errors.ArgumentError(
             f"{name} has channels of lengths {errors.shown(lengths)} in line {number}; they must be equal."
         )
-    return np.array(columns, np.float32).T
+    return single(np.array(columns)).T  # what float32 cannot hold is infinite, which a series refuses

@@ -3,12 +3,14 @@
 import numpy as np
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.tasks import cache
 from gnode.tasks._filling import fill as fill_missing
 from gnode.tasks._formats.npz import read_npz
 from gnode.tasks._preparation import Scale, observation_counts, stratified_split, time_stamps
 from gnode.tasks._series import Series
 from gnode.tasks._trials import Task, Trials
+from gnode.tasks.datasets.compact import as_series, usable
 from gnode.types import Key, numpy_generator, plain_key
 
 NAME, FILES = "characters", ("character_trajectories.npz",)
@@ -19,6 +21,7 @@ ENDS = ("padded", "own")
 """Where a trial ends: at the end of its padding, or at its own last sample."""
 
 
+@checked
 def characters(
     *,
     dropped: float = 0.3,
@@ -92,9 +95,7 @@ def read_letters() -> Series:
     """Reads all trials from the cache and trims them."""
     (path,) = cache.require(NAME, FILES)
     stored = read_npz(path, ("values", "lengths", "labels", "label_names"), what="data set")
-    whole = Series(
-        stored["values"], stored["lengths"], labels=stored["labels"], label_names=tuple(stored["label_names"])
-    )
+    whole = usable(path, lambda: as_series(stored))
     return Series.of(
         [trimmed(whole.trial(index)[1]) for index in range(len(whole))],
         labels=whole.labels,

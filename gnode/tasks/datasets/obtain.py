@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.tasks import cache
-from gnode.tasks._download import Progress, download, record_checksum, sha256_of
-from gnode.tasks.datasets.originals import DataSet
+from gnode.tasks._download import Progress, check_url, download, record_checksum, sha256_of
+from gnode.tasks._formats.plain import plain_file
+from gnode.tasks.datasets.originals import DATASETS, DataSet
 
 
+@checked
 def get(
     data: DataSet,
     *,
@@ -32,17 +35,21 @@ def get(
 
     No example: it downloads a file.
     """
+    cache.tidy(tuple(DATASETS))
     if not replace:
         cache.refuse_to_replace(data.name, data.files)
-    address = url or data.url
+    address = data.url if url is None else url
+    check_url(address)
     published = data.sha256 if url is None else None
-    with cache.temporary_path(f"{data.name}-original") as path:
+    with cache.temporary_folder(data.name) as folder:
+        path = folder / "original"
         found = download(address, path, sha256 or published, progress)
-        folder = _store(data, [path], {"url": address, "sha256": found}, replace)
+        stored = _store(data, [path], {"url": address, "sha256": found}, replace)
     record_checksum(address, found)
-    return folder
+    return stored
 
 
+@checked
 def add(data: DataSet, paths: Sequence[Path], *, replace: bool = False) -> Path:
     """Stores a data set in the cache from local files.
 
@@ -58,9 +65,11 @@ def add(data: DataSet, paths: Sequence[Path], *, replace: bool = False) -> Path:
     """
     if not paths:
         raise errors.ArgumentError(f"paths is empty, but must name {data.accepts}.")
+    paths = [Path(path) for path in paths]
     for path in paths:
-        if not Path(path).exists():
-            raise errors.ArgumentError(f"{path} does not exist.")
+        if not path.is_dir():
+            plain_file(path)
+    cache.tidy(tuple(DATASETS))
     if not replace:
         cache.refuse_to_replace(data.name, data.files)
     files = {path.name: sha256_of(path) for path in paths if path.is_file()}

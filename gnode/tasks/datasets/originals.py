@@ -12,12 +12,14 @@ from gnode import errors
 from gnode.tasks._formats.archives import entries
 from gnode.tasks._formats.audio import FULL_SCALE, Recordings
 from gnode.tasks._formats.npz import read_npz
+from gnode.tasks._formats.plain import told
 from gnode.tasks._formats.rollouts import read_rollouts
 from gnode.tasks._formats.uci_mat import read_uci
 from gnode.tasks._formats.uea_ts import read_ts
 from gnode.tasks._mfcc import RATE, mfcc
 from gnode.tasks._series import Series
 from gnode.tasks.datasets import characters, speech, walker2d
+from gnode.tasks.datasets.compact import as_series, check_features, in_order
 from gnode.wording import plural
 
 Compact = dict[str, dict[str, np.ndarray]]
@@ -76,24 +78,22 @@ class DataSet:
 
 
 def _plain_files(paths: Sequence[Path]) -> list[Path]:
-    return [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+    try:
+        return [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+    except OSError as problem:
+        raise errors.ArgumentError(f"{_joined(paths)} cannot be read ({told(problem)}).") from problem
 
 
 def _check(data: DataSet, made: Compact) -> None:
     """Raises an `ArgumentError` if the arrays of a compact file do not agree."""
     for file, arrays in made.items():
-        try:
+        with in_order(f"{file} of {data.name}"):
             if "mfcc" in arrays:
-                shapes = {len(values) for values in arrays.values()}
-                if len(shapes) != 1 or arrays["mfcc"].ndim != 3 or not np.isfinite(arrays["mfcc"]).all():
-                    raise errors.ArgumentError("its arrays differ in length, or its features are not finite.")
-                if not np.isin(arrays["labels"], np.arange(len(speech.WORDS))).all():
-                    raise errors.ArgumentError(f"a label is not from 0 to {len(speech.WORDS) - 1}.")
+                check_features(arrays, len(speech.WORDS))
             else:
-                names = tuple(map(str, arrays.get("label_names", ())))
-                Series(arrays["values"], arrays["lengths"], labels=arrays.get("labels"), label_names=names)
-        except errors.ArgumentError as problem:
-            raise errors.ArgumentError(f"{file} of {data.name} is not in order: {problem}") from problem
+                as_series(arrays)
+    if len({arrays["mfcc"].shape[1:] for arrays in made.values() if "mfcc" in arrays}) > 1:
+        raise errors.ArgumentError(f"the files of {data.name} differ in the shape of their features.")
 
 
 def _characters(paths: Sequence[Path]) -> Compact:
@@ -108,6 +108,10 @@ def _characters(paths: Sequence[Path]) -> Compact:
     names = found[0].label_names
     if any(series.label_names != names for series in found):
         raise errors.ArgumentError(f"the files in {_joined(paths)} name different classes.")
+    if any(series.channels != found[0].channels for series in found):
+        raise errors.ArgumentError(f"the files in {_joined(paths)} differ in the number of channels.")
+    if len(names) > np.iinfo(np.int8).max:
+        raise errors.ArgumentError(f"{_joined(paths)} names {len(names)} classes, but may name at most 127.")
     if names == tuple(str(number + 1) for number in range(len(LETTERS))):
         names = tuple(LETTERS)
     arrays: dict[str, Any] = {
@@ -231,7 +235,9 @@ def dataset(name: str, version: int | None = None) -> DataSet:
     'speech-v2'
     """
     if name == "speech":
-        name = speech.name_of(1 if version is None else version)
+        if version not in (None, *speech.VERSIONS):
+            raise errors.ArgumentError(f"version is {errors.shown(version)}, but must be 1 or 2.")
+        name = speech.name_of(version or 1)
     elif version is not None and name in DATASETS:
         raise errors.ArgumentError(f"{name} has no versions; only speech has (1 or 2).")
     return DATASETS[errors.one_of("data set", name, [*DATASETS, "speech"])]

@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.tasks import cache
 from gnode.tasks._formats.npz import read_npz
 from gnode.tasks._preparation import Scale, stratified_split
 from gnode.tasks._trials import Task, Trials
+from gnode.tasks.datasets.compact import check_labels, usable
 from gnode.types import Key, plain_key
 
 WORDS = ("yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go")
@@ -34,6 +36,7 @@ def files_of(version: int) -> tuple[str, ...]:
     return tuple(f"speech_commands_v{version}_mfcc_{part}.npz" for part in range(PARTS))
 
 
+@checked
 def speech(*, version: int = 1, parts: int = PARTS, key: Key | int = 0) -> Task:
     """Makes the task to classify ten spoken words: clips of one second, 161 bins of 20 cepstral coefficients.
 
@@ -55,7 +58,7 @@ def speech(*, version: int = 1, parts: int = PARTS, key: Key | int = 0) -> Task:
     if errors.whole("parts", parts) > PARTS:
         raise errors.ArgumentError(f"parts is {parts!r}, but must be 1, 2 or 3.")
     paths = cache.require(name_of(version), files_of(version)[:parts])
-    labels = np.concatenate([read_npz(path, ("labels",), what="data set")["labels"] for path in paths]).astype(np.int32)
+    labels = np.concatenate([_read_labels(path) for path in paths]).astype(np.int32)
     split = stratified_split(labels, key=key)
     features = _read_split(paths, split, len(labels))
     scale = Scale.of(features[0])
@@ -73,6 +76,12 @@ def speech(*, version: int = 1, parts: int = PARTS, key: Key | int = 0) -> Task:
     )
 
 
+def _read_labels(path: Path) -> np.ndarray:
+    labels = read_npz(path, ("labels",), what="data set")["labels"]
+    usable(path, lambda: check_labels(labels, len(WORDS)))
+    return labels
+
+
 def _read_split(paths: Sequence[Path], split: Sequence[np.ndarray], clips: int) -> list[np.ndarray]:
     """Returns the features of each part of the split.
 
@@ -82,6 +91,11 @@ def _read_split(paths: Sequence[Path], split: Sequence[np.ndarray], clips: int) 
     first = 0
     for path in paths:
         stored = read_npz(path, ("mfcc",), what="data set")["mfcc"]
+        if stored.ndim != 3 or (made and stored.shape[1:] != made[0].shape[1:]) or not np.isfinite(stored).all():
+            raise errors.ArgumentError(
+                f"data set {path} has features of shape {stored.shape}, unlike the others, or not finite; add the data set "
+                f"again."
+            )
         if not made:
             made = [np.empty((len(chosen), *stored.shape[1:]), np.float32) for chosen in split]
         last = first + len(stored)

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from gnode import errors
+from gnode.arguments import checked
 from gnode.tasks import cache
 from gnode.tasks._filling import FILLS
 from gnode.tasks._filling import fill as fill_missing
@@ -17,6 +18,7 @@ from gnode.tasks._formats.npz import read_npz
 from gnode.tasks._preparation import time_stamps
 from gnode.tasks._series import OnGrid, Series
 from gnode.tasks._trials import Task, Trials
+from gnode.tasks.datasets.compact import as_series, usable
 
 NAME, FILES = "walker2d", ("walker2d_rollouts.npz",)
 SPLIT_SEED, DROP_SEED = 125487, 891374
@@ -27,6 +29,7 @@ STEP = 1.0
 """Length of a bin in seconds, as in the paper."""
 
 
+@checked
 def walker2d(*, fill: str = "natural", timestamp: str = "relative", key: int = 0) -> Task:
     """Makes the task to predict the next state of a walker: 12,893 windows of 84 bins, one in ten of them missing.
 
@@ -44,7 +47,7 @@ def walker2d(*, fill: str = "natural", timestamp: str = "relative", key: int = 0
 
     No example: it needs the data set.
     """
-    key = errors.whole("key", key, at_least=0)
+    key = errors.whole("key", key, at_least=0, at_most=2**32 - 1 - DROP_SEED)  # numpy's seeds have 32 bits
     errors.one_of("fill", fill, FILLS)
     made = {part: _trials(grid, fill, timestamp) for part, grid in windows_with_gaps(key).items()}
     return Task(
@@ -71,7 +74,8 @@ def read_rollouts() -> list[Float[np.ndarray, "time channels"]]:
     """Reads the simulated rollouts from the cache, in the order of their file names."""
     (path,) = cache.require(NAME, FILES)
     stored = read_npz(path, ("values", "lengths"), what="data set")
-    return np.split(stored["values"], np.cumsum(stored["lengths"])[:-1])
+    series = usable(path, lambda: as_series(stored))
+    return np.split(series.values, series.starts[1:])
 
 
 def split_rollouts(count: int, key: int = 0) -> dict[str, list[int]]:
