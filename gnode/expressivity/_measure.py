@@ -291,8 +291,7 @@ def measure(
     - `state`, `hidden`, `layers`, `tau`: the values of N, H, the number of hidden layers and the time constant.
     - `lr`, `weight_decay`: the values among which the best setting is chosen for each network.
     - `seeds`, `bins`, `epochs`: the number of seeds, the length of the trajectory, and the epochs of each run.
-    - `engine`, `progress`: as in `gnode.sweep`.
-    - `search`: whether the first seed alone chooses the setting.
+    - `engine`, `progress`: as in `gnode.sweep`; `search`: whether the first seed alone chooses the setting.
     - `settings`: any other settings of `gnode.sweep`, such as `tau_ou`.
 
     **Returns:** an `Expressivity`.

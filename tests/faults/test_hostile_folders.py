@@ -18,7 +18,10 @@ from hostile import (
 )
 
 ANALYSE = "analyse {} --starts 20"
-RUN_COMMANDS = ("train --resume {}", ANALYSE, f"{TRAIN} --out {{}}")
+SLOW = 120.0
+"""Seconds that a report may take: its programs are compiled once in each process."""
+RUN_COMMANDS = ("train --resume {}", f"{TRAIN} --out {{}}")
+READ_BY_A_REPORT = ("config.json", "weights.npz", "metrics.csv", "result.json", "analysis")
 SWEEP_COMMANDS = (
     "sweep status {}",
     "sweep resume {}",
@@ -77,7 +80,7 @@ class Received:
     def _check(self, command, outside, what):
         self.count += 1
         before = digest(outside)
-        said = self.worker.run(command, HANG)
+        said = self.worker.run(command, SLOW if "analyse" in command else HANG)
         if said == "hang" or said is None:
             self.wrong.append((*what, said or "died"))
             self.worker.close()
@@ -125,14 +128,13 @@ def test_a_spoilt_run(kind, received):
     received.make("run")
     places = sorted({*files_of(received.home / kind), ".lock", "analysis", "checkpoint.npz.before"})
     for place in places:
+        commands = (*RUN_COMMANDS, ANALYSE) if place in READ_BY_A_REPORT else RUN_COMMANDS
         for what, put in IN_PLACE_OF_A_FILE.items():
-            received.spoil(kind, place, what, put, RUN_COMMANDS)
-        if place != "analysis":
-            received.spoil(kind, place, "a link to a folder", put_link_to_a_folder, RUN_COMMANDS[:2])
+            received.spoil(kind, place, what, put, commands)
+        received.spoil(kind, place, "a link to a folder", put_link_to_a_folder, commands)
         if (received.home / kind / place).is_file():
-            received.spoil(kind, place, "a good link", put_link_of_its_own_kind, RUN_COMMANDS)
-    received.spoil(kind, "analysis", "a link to a folder", put_link_to_a_folder, [ANALYSE])
-    spoil_contents(received, kind, RUN_COMMANDS[:2])
+            received.spoil(kind, place, "a good link", put_link_of_its_own_kind, commands)
+    spoil_contents(received, kind, ["train --resume {}", ANALYSE])
     done(received, 100)
 
 
