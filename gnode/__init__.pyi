@@ -26,5 +26,8 @@ from gnode.train import Settings as Settings
 from gnode.train import fit as fit
 from gnode.train import load as load
 from gnode.train import resume as resume
+from gnode.trained import trainable as trainable
+from gnode.trained import undecayed as undecayed
+from gnode.trained import untrained as untrained
 
 __version__: str

@@ -42,6 +42,7 @@ class Option:
     - `synonyms`: other names that people try, for suggestions.
     - `compiles`: whether another value needs another compiled program. False for numbers that are passed to it, and for
       what only fills its arrays.
+    - `switches`: whether a number that is passed to the program has a part of it left out where it is zero.
     - `check`: raises an `ArgumentError` for a bad value.
     """
 
@@ -51,7 +52,12 @@ class Option:
     example: str = ""
     synonyms: tuple[str, ...] = ()
     compiles: bool = True
+    switches: bool = False
     check: Check | None = None
+
+    def shape(self, value: Any) -> Any:
+        """Returns what of a value decides which program is compiled: all, nothing, or whether it is zero."""
+        return value if self.compiles else 1.0 if self.switches and value else None
 
     def accept(self, name: str, value: Any) -> None:
         """Raises an `ArgumentError` for a bad value; without a `check`, for one of another kind than `read` makes."""

@@ -107,22 +107,14 @@ def count_parameters(tree: PyTree) -> int:
     return sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(tree, eqx.is_inexact_array)))
 
 
-def trained_values(tree: PyTree) -> int:
-    """Counts the floating-point values that training changes: all but those of `Frozen` modules.
-
-    >>> trained_values({"W": jnp.ones((2, 3))})
-    6
-    """
-    leaves = jax.tree.leaves(tree, is_leaf=lambda node: isinstance(node, Frozen))
-    return sum(leaf.size for leaf in leaves if eqx.is_inexact_array(leaf))
-
-
 def module_repr(module: Any, *facts: str) -> str:
     """Returns the one-line `repr` of a module: its class, some facts and the number of trained values.
 
     >>> module_repr(Frozen(), "tau=1")
     'Frozen(tau=1, 0 parameters)'
     """
+    from gnode.trained import trained_values  # which knows the classes above
+
     return f"{type(module).__name__}({', '.join([*facts, plural(trained_values(module), 'parameter')])})"
 
 

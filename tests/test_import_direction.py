@@ -32,6 +32,7 @@ GROUND = {
     "progress_bar",
     "provenance",
     "schema",
+    "trained",
     "types",
     "wording",
 }

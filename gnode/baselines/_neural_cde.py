@@ -130,6 +130,7 @@ class NeuralCDE(AbstractNetwork):
         dt: Array | None = None,
         h0: Array | None = None,
         gradient_only: bool = False,
+        noise: Array | None = None,
     ) -> Trajectory:
         """Runs a batch of trials.
 
@@ -137,6 +138,7 @@ class NeuralCDE(AbstractNetwork):
 
         - `xs`: the inputs.
         - `dt`: ignored, since the outputs do not depend on the speed along the path.
+        - `noise`: must be None; the equation has none.
         - `h0`: must be None; the first input determines the initial state.
         - `gradient_only`: ignored, since there is one way to compute the states.
 

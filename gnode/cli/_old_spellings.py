@@ -9,6 +9,7 @@
 | `gnode reproduce --collect`          | `gnode reproduce collect`            |
 | `gnode reproduce NAME --prepare ...` | `gnode reproduce prepare NAME ...`   |
 | `gnode reproduce NAME --about`       | `gnode reproduce about NAME`         |
+| `--schedule 14@100+28@100`           | `--spans 14@100+28@100`              |
 """
 
 import difflib
@@ -17,6 +18,7 @@ from collections.abc import Sequence
 SWEEP = ("run", "status", "resume")
 REPRODUCE = ("list", "run", "collect", "prepare", "about")
 HELP = ("--help", "-h")
+_OPTIONS = {"--schedule": "--spans"}
 CLOSE = 0.7
 """How alike a word and a command must be for the word to be a misspelled command rather than a task or an artefact."""
 
@@ -27,7 +29,7 @@ def translated(arguments: Sequence[str]) -> list[str]:
     >>> translated(["sweep", "--resume", "runs/grid", "--part", "1/2"])
     ['sweep', 'resume', 'runs/grid', '--part', '1/2']
     """
-    words = list(arguments)
+    words = [_OPTIONS.get(word, word) for word in arguments]
     if words[:1] == ["sweep"]:
         return ["sweep", *_sweep(words[1:])]
     if words[:1] == ["reproduce"]:

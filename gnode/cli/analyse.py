@@ -32,11 +32,12 @@ def analyse_command(
     """
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+    from gnode import files
     from gnode.report import FOLDER, runs_in, write_comparison, write_report
     from gnode.train import load
 
     folders = runs_in(run)
-    target = run / FOLDER if out is None else out
+    target = files.inside(run, FOLDER) if out is None else out
     check_folder(target)
     findings: dict[str, Findings] = {}
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())

@@ -16,7 +16,7 @@ from gnode.arguments import checked, real_array
 from gnode.cells import Cell
 from gnode.network._initial_state import InitialState
 from gnode.network._readout import Readout
-from gnode.types import trained_values
+from gnode.trained import trained_values
 from gnode.wording import plural
 
 
@@ -71,6 +71,7 @@ class AbstractNetwork(eqx.Module):
         dt: Float[Array, "trials time"],
         h0: Array | None = None,
         gradient_only: bool = False,
+        noise: Array | None = None,
     ) -> Trajectory:
         """Runs a batch of trials inside a compiled function, without checking its arguments.
 
@@ -80,6 +81,7 @@ class AbstractNetwork(eqx.Module):
         - `dt`: the length of every bin in seconds, trials x time.
         - `h0`: initial states, trials x state, instead of the network's own.
         - `gradient_only`: whether reverse-mode gradients are the only derivatives that will be taken, as in training.
+        - `noise`: sigma times independent normal numbers, trials x time x state: tau dh = ... dt + sigma dW.
 
         **Returns:** a `Trajectory`.
         """

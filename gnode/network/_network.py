@@ -111,9 +111,10 @@ class Network(AbstractNetwork):
         dt: Float[Array, "trials time"],
         h0: Array | None = None,
         gradient_only: bool = False,
+        noise: Array | None = None,
     ) -> Trajectory:
         starts = jax.vmap(self.initial)(xs[:, 0]) if h0 is None else h0
-        states = rollout_batch(self.cell, xs, starts, dt, self.solver, gradient_only)
+        states = rollout_batch(self.cell, xs, starts, dt, self.solver, gradient_only, noise)
         return Trajectory(self.read(states), states)
 
     @checked

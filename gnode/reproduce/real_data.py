@@ -44,8 +44,8 @@ BIAS = {"bias_std": SMALL_BIAS_STD}
 """The initial biases have a variance of 1e-6 (Appendix H)."""
 
 SHORTER: dict[str, dict[str, Any]] = {
-    "walker2d": {"schedule": growing(84, 28, 40, last=60)},
-    "characters": {"schedule": growing(182, 91, 20, last=40)},
+    "walker2d": {"spans": growing(84, 28, 40, last=60)},
+    "characters": {"spans": growing(182, 91, 20, last=40)},
     "speech": {"epochs": 40},
 }
 """The schedules at reduced scale and of the trial runs of a search, in place of 700, 1300 and 300 epochs."""

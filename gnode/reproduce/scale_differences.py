@@ -52,6 +52,6 @@ def _setting_text(plan: Mapping[str, Any], setting: str) -> str:
     if setting == "seed":
         seeds = settings.get("seed", 0)
         return str(len(seeds)) if isinstance(seeds, list | tuple) else "1"
-    if setting == "epochs" and settings.get("schedule") and "epochs" not in plan:
-        return str(sum(epochs for _, epochs in settings["schedule"]))
+    if setting == "epochs" and settings.get("spans") and "epochs" not in plan:
+        return str(sum(epochs for _, epochs in settings["spans"]))
     return result_files.cell_text(settings.get(setting, "all" if setting == "parts" else ""))

@@ -78,6 +78,7 @@ def rollout_batch(
     dt: Float[Array, "trials time"],
     solver: Solver,
     gradient_only: bool = False,
+    noise: Float[Array, "trials time state"] | None = None,
 ) -> Float[Array, "trials time state"]:
     """Integrates a cell over a batch of trials; of its arguments only the shapes are checked.
 
@@ -92,6 +93,8 @@ def rollout_batch(
     - `solver`: a `Solver`.
     - `gradient_only`: whether reverse-mode gradients are the only derivatives that will be taken. The GPU kernels are
       used only then.
+    - `noise`: sigma times independent normal numbers. At the end of each bin it is added to the state, times sqrt(dt) / tau:
+      with Euler steps this is the Euler-Maruyama method for tau dh = ... dt + sigma dW. The compiled loop runs it.
 
     **Returns:** the states, trials x time x state.
 
@@ -100,6 +103,9 @@ def rollout_batch(
     (4, 5, 3)
     """
     _check_batch(cell, xs, h0, dt)
+    if noise is not None:
+        kicks = noise * jnp.sqrt(dt)[..., None] / _per_state(cell)
+        return jax.vmap(lambda x, h, steps, kick: _by_steps(cell, x, h, steps, solver, kick))(xs, h0, dt, kicks)
     parts = cores_in_use(solver.cores)
     kernel = kernel_for(cell, solver, h0.dtype) if gradient_only else None
     if kernel is not None:
@@ -121,18 +127,33 @@ def _integrate(
     return _by_steps(cell, xs, h0, steps, solver)
 
 
-def _by_steps(cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver) -> Array:
-    """Integrates one trial bin by bin with any method."""
+def _by_steps(
+    cell: Cell,
+    xs: Array,
+    h0: State,
+    steps: Float[Array, " time"],
+    solver: Solver,
+    kicks: Float[Array, "time state"] | None = None,
+) -> Array:
+    """Integrates one trial bin by bin with any method. `kicks` are added to the state at the end of each bin."""
     ends = jnp.concatenate([xs[1:], xs[-1:]]) if solver.interpolation == "linear" else xs
 
-    def step(h: State, bin: Bin) -> tuple[State, State]:
+    def step(h: State, now: tuple[Bin, Array | None]) -> tuple[State, State]:
+        bin, kick = now
         h = advance(cell, h, bin, solver)
+        h = h if kick is None else h + kick
         return h, h
 
-    def run(h: State, bins: Bin) -> Float[Array, "time state"]:
-        return jax.lax.scan(step, h, bins, unroll=unroll(bins[0].shape[0]))[1]
+    def run(h: State, bins: tuple[Bin, Array | None]) -> Float[Array, "time state"]:
+        return jax.lax.scan(step, h, bins, unroll=unroll(xs.shape[0]))[1]
 
-    return _with_memory(solver.memory, run)(h0, (xs, ends, steps))
+    return _with_memory(solver.memory, run)(h0, ((xs, ends, steps), kicks))
+
+
+def _per_state(cell: Cell) -> Array:
+    """tau for every component of the state: a cell with two variables per unit has it twice."""
+    tau = jnp.asarray(cell.time_constant)
+    return jnp.tile(tau, cell.state_size // cell.units) if tau.ndim else tau
 
 
 def _is_by_hand(cell: Any, solver: Solver, trials: int) -> bool:

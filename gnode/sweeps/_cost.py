@@ -77,7 +77,7 @@ def sweep_cost(grid: Grid, engine: str = "auto", workers: int | None = None) -> 
         rounds = [len(group.members)] if search is None else search.rounds(group.members)
         together = trainer.members_at_once(group, tasks(group.settings), max(rounds))
         at_a_time.append(together * bytes_of_one)
-        compilations += trainer.compilations(rounds) * len(group.settings.get("schedule") or (1,))
+        compilations += trainer.compilations(rounds) * len(group.settings.get("spans") or (1,))
     return SweepCost(
         members=sum_over(lambda index: 1),
         groups=len(grid.groups),

@@ -12,14 +12,14 @@ import numpy as np
 from gnode import errors
 from gnode.arguments import checked, checked_class
 from gnode.sweeps._search import Search
-from gnode.train.settings import Settings
+from gnode.train.settings import Settings, with_present_names
 from gnode.train.spec import DEFAULTS, OPTIONS, RunSpec, filled_in, read
 from gnode.wording import plural
 
 if TYPE_CHECKING:
     from gnode.tasks import Task
 
-_LENGTHS = {"epochs": "schedule", "schedule": "epochs"}
+_LENGTHS = {"epochs": "spans", "spans": "epochs"}
 """Each of the two settings of length, with the other, which follows from it."""
 
 LARGEST_GRID = 1_000_000
@@ -71,8 +71,9 @@ class Grid:
 
         **Raises:** `ArgumentError` for an unknown setting, an empty axis, or a search that cannot be made.
         """
-        axes = {name: _values(value) for name, value in settings.items()}
-        grid = cls(str(task), axes, tuple(search), {name: _plain(value) for name, value in (search_with or {}).items()})
+        axes = {name: _values(value) for name, value in with_present_names(settings).items()}
+        tried = {name: _plain(value) for name, value in with_present_names(dict(search_with or {})).items()}
+        grid = cls(str(task), axes, tuple(search), tried)
         grid.chooser()  # says what is wrong with the search
         return grid
 
@@ -195,7 +196,8 @@ def _differing(some: Sequence[dict[str, Any]], others: Sequence[dict[str, Any]])
 
 def shape_of(member: dict[str, Any]) -> str:
     """Returns what decides a compilation: every setting that compiles (`Option.compiles`)."""
-    return repr(sorted((name, value) for name, value in member.items() if OPTIONS[name].compiles))
+    shapes = {name: OPTIONS[name].shape(value) for name, value in member.items()}
+    return repr(sorted((name, shape) for name, shape in shapes.items() if shape is not None))
 
 
 def task_key(member: dict[str, Any]) -> str:

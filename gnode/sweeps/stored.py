@@ -7,6 +7,7 @@ from gnode import errors, files
 from gnode.schema import StoredFile, unknown_names, written_by
 from gnode.sweeps.grid import Grid
 from gnode.tasks.file_record import FileRecord
+from gnode.train.settings import with_present_names
 from gnode.train.spec import OPTIONS
 
 SPEC, TABLE, MEMBERS, UNFINISHED, DAMAGED = "sweep.json", "results.csv", "members", "unfinished", "damaged"
@@ -51,7 +52,8 @@ def read_grid(folder: Path) -> tuple[Grid, SweepRecord]:
     if not isinstance(stored, dict) or not {"task", "axes"} <= stored.keys():
         raise errors.StoreError(f"{path} is not the description of a sweep; pass the folder of a sweep.")
     SPEC_FILE.check(stored, path)
-    tried = stored.get("search_with", {})
+    stored["axes"] = with_present_names(stored["axes"])
+    tried = with_present_names(stored.get("search_with", {}))
     if unknown := [name for name in {**stored["axes"], **tried} if name not in OPTIONS]:
         raise errors.StoreError(unknown_names(path, unknown, written_by(stored)))
     axes = {name: tuple(_as_value(value) for value in values) for name, values in stored["axes"].items()}

@@ -3,6 +3,8 @@ from gnode.tasks._arrays import arrays as arrays
 from gnode.tasks._filling import FILLS as FILLS
 from gnode.tasks._filling import fill as fill
 from gnode.tasks._flip_flop import flip_flop as flip_flop
+from gnode.tasks._generated import TrialGenerator as TrialGenerator
+from gnode.tasks._generated import generated as generated
 from gnode.tasks._make import make as make
 from gnode.tasks._make import new_trials as new_trials
 from gnode.tasks._ou import OrnsteinUhlenbeck as OrnsteinUhlenbeck

@@ -9,11 +9,14 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
+import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float
 
 from gnode import errors
 from gnode.arguments import checked
+from gnode.tasks._generated import TrialGenerator
 from gnode.tasks._pulses import AMPLITUDES, READINGS, Pulses, default_bits
 from gnode.tasks._trials import Task, Trials, as_numbers
 from gnode.types import Key, numpy_generator, plain_key
@@ -80,6 +83,7 @@ def flip_flop(
         validation=everything.take(slice(trials, None)),
         outputs=source.bits,
         options={**counts, **pulse_options, "reading": reading, "key": plain_key(key)},
+        generator=FlipFlopTrials(dt, source, bins),
     )
 
 
@@ -92,7 +96,7 @@ class _PulseSource:
     mean: float
     width: int
     span: tuple[float, float]
-    before: np.ndarray
+    before: tuple[float, ...]
     reading: str
 
     @classmethod
@@ -118,7 +122,7 @@ class _PulseSource:
             mean=_checked_mean(pulses.mean_pulses if mean_pulses is None else mean_pulses),
             width=errors.whole("pulse_bins", (2 if reading == "text" else 3) if pulse_bins is None else pulse_bins),
             span=_checked_span(pulses.span if span is None else span, bits if pulses.together else 1),
-            before=_start_values(pulses, bits, start, reading),
+            before=tuple(_start_values(pulses, bits, start, reading).tolist()),
             reading=reading,
         )
 
@@ -169,6 +173,52 @@ class _PulseSource:
             inputs[onset : onset + self.width, which] = size[which]
             targets[onset:, which] = size[which]
         return inputs, targets
+
+
+@dataclasses.dataclass(frozen=True)
+class FlipFlopTrials(TrialGenerator):
+    """Draws trials of the same distribution on the device, for training on new ones."""
+
+    source: _PulseSource
+    bins: int
+
+    def trial(self, key: Key) -> tuple[Array, Array]:
+        key_count, key_onsets, key_channels, key_sizes = jax.random.split(key, 4)
+        source, bins, bits = self.source, self.bins, self.source.bits
+        count = jax.random.poisson(key_count, source.mean)
+        if source.reading == "text":
+            onsets = jax.random.permutation(key_onsets, bins)
+            order = jnp.arange(bins)
+            is_there = order < count
+        else:  # with replacement: as many as there can be, up to an event of probability 1e-20
+            order = jnp.arange(int(source.mean + 12 * math.sqrt(source.mean) + 20))
+            onsets = jax.random.randint(key_onsets, order.shape, 0, bins)
+            is_there = (order < count) & (onsets + source.width <= bins)
+        channels = jax.random.randint(key_channels, order.shape, 0, bits)
+        sizes = self._sizes(key_sizes, len(order))
+        is_own = is_there[:, None] & ((channels[:, None] == jnp.arange(bits)) | source.pulses.together)
+        # The pulse that begins at each bin of each channel, -1 for none, and the bin of the last one up to each bin.
+        begins = jnp.full((bins, bits), -1).at[onsets].max(jnp.where(is_own, order[:, None], -1))
+        now = jnp.arange(bins)[:, None]
+        last = jax.lax.cummax(jnp.where(begins >= 0, now, -1), axis=0)
+        pulse = jnp.take_along_axis(begins, jnp.maximum(last, 0), axis=0)
+        value = jnp.take_along_axis(sizes, jnp.maximum(pulse, 0), axis=0)
+        targets = jnp.where(last >= 0, value, jnp.asarray(source.before))
+        return jnp.where((last >= 0) & (now - last < source.width), value, 0.0), targets
+
+    def _sizes(self, key: Key, count: int) -> Float[Array, "count bits"]:
+        """Draws a value for every channel at every pulse."""
+        pulses, bits, (lowest, highest) = self.source.pulses, self.source.bits, self.source.span
+        key_first, key_second = jax.random.split(key)
+        if pulses.together:
+            direction = jax.random.normal(key_first, (count, bits))
+            direction /= jnp.linalg.norm(direction, axis=1, keepdims=True)
+            volume = jax.random.uniform(key_second, (count, 1), minval=lowest**bits, maxval=highest**bits)
+            sizes = volume ** (1 / bits) * direction
+        else:
+            sizes = jax.random.uniform(key_first, (count, bits), minval=lowest, maxval=highest)
+            sizes *= jax.random.rademacher(key_second, (count, bits))
+        return sizes.at[:, 0].multiply(pulses.first_scale)
 
 
 def _checked_mean(mean: float) -> float:

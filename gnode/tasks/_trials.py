@@ -212,6 +212,7 @@ class Task:
     - `options`: arguments with which `gnode.tasks.make(name, **options)` makes the same task again; None for a task that
       exists only in memory.
     - `classes`: names of the classes, if they have any.
+    - `generator`: a `TrialGenerator` that draws new training trials on the device, for a task that is drawn at random.
 
     >>> trials = Trials(np.zeros((4, 10, 2)), np.zeros((4, 10, 1)), 0.1)
     >>> Task("mine", trials, trials, outputs=1)
@@ -227,6 +228,7 @@ class Task:
     test: Trials | None = None
     options: dict[str, Any] | None = None
     classes: tuple[str, ...] | None = None
+    generator: Any = None
 
     def __post_init__(self):
         errors.one_of("loss", self.loss, LOSSES)
@@ -274,6 +276,18 @@ class Task:
             f"{plural(self.inputs, 'input')}, {plural(self.outputs, 'output')}, "
             f"loss {self.loss} at {'every' if self.when == 'every' else 'the last'} bin)"
         )
+
+    def fresh_trials(self) -> Any:
+        """Returns the generator of new trials.
+
+        **Raises:** `ArgumentError` if the task has none.
+        """
+        if self.generator is None:
+            raise errors.ArgumentError(
+                f"task {self.name} has no new trials: fresh trials need one that is drawn at random, such as a flip-flop or "
+                f"gnode.tasks.generated(function)."
+            )
+        return self.generator
 
     @property
     def inputs(self) -> int:

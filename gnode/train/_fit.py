@@ -18,7 +18,7 @@ from gnode.train import loop, run_folder
 from gnode.train._run import Run, load
 from gnode.train.checkpoint import Checkpoint, read_checkpoint
 from gnode.train.loop import Problem
-from gnode.train.settings import Settings
+from gnode.train.settings import Settings, with_present_names
 from gnode.types import Key, as_key
 
 CHECKPOINT_SECONDS = 10.0
@@ -57,6 +57,7 @@ def fit(
     >>> fit(net, task, epochs=2, batch_size=10, lr=1e-2).status
     'finished'
     """
+    settings = with_present_names(settings)
     for name in settings:
         errors.one_of("a setting of fit", name, Settings.__dataclass_fields__)
     _check_how(checkpoint_seconds, extra_config)

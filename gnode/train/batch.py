@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Num
 
-from gnode.tasks import Trials
+from gnode.tasks import TrialGenerator, Trials
+from gnode.types import Key
 
 
 class Batch(NamedTuple):
@@ -31,6 +32,12 @@ def to_device(trials: Trials) -> Batch:
         lengths=jnp.asarray(trials.lengths, dtype=jnp.int32),
         weight=jnp.ones(shape[0], jnp.float32),
     )
+
+
+def fresh(generator: TrialGenerator, key: Key, count: int) -> Batch:
+    """Draws new trials on the device."""
+    drawn = generator(key, count)
+    return Batch(*drawn, weight=jnp.ones(count, jnp.float32))
 
 
 def take(batch: Batch, chosen: Int[Array, " some"], weight: Float[Array, " some"]) -> Batch:

@@ -21,9 +21,9 @@ class Checkpoint(NamedTuple):
     seconds: float = 0.0
 
 
-def first_checkpoint(state: TrainState) -> Checkpoint:
-    """Returns the checkpoint before the first epoch."""
-    return Checkpoint(state, no_curves(), 0)
+def first_checkpoint(state: TrainState, names: tuple[str, ...] = METRIC_NAMES) -> Checkpoint:
+    """Returns the checkpoint before the first epoch of a run with these metrics."""
+    return Checkpoint(state, no_curves(names), 0)
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
@@ -65,10 +65,14 @@ def _read(path: Path, like: TrainState) -> Checkpoint:
     state_arrays = {name.removeprefix("state"): value for name, value in arrays.items() if name.startswith("state")}
     state = serialisation.from_arrays(like, state_arrays, str(path))
     try:
-        curves = {name: arrays[f"metrics/{name}"] for name in METRIC_NAMES}
+        curves = {
+            name.removeprefix("metrics/"): values for name, values in arrays.items() if name.startswith("metrics/")
+        }
         epoch, seconds = int(arrays["epoch"]), float(arrays["seconds"])
     except (KeyError, TypeError, ValueError) as problem:
         raise files.damaged(path, f"it lacks its metrics or its epoch ({problem})") from problem
-    if any(values.shape != (epoch,) or values.dtype.kind != "f" for values in curves.values()):
+    if not set(METRIC_NAMES) <= curves.keys() or any(
+        values.shape != (epoch,) or values.dtype.kind != "f" for values in curves.values()
+    ):
         raise files.damaged(path, f"its metrics are not those of {epoch} epochs")
     return Checkpoint(state, curves, epoch, seconds)

@@ -7,17 +7,17 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import PyTree
 
 from gnode import errors, interrupts
 from gnode.devices import cores_in_use, on_cores
-from gnode.network import AbstractNetwork
+from gnode.network import AbstractNetwork, Network
 from gnode.tasks import Task
 from gnode.train import _evaluation, _parameters, program
 from gnode.train.batch import Batch, to_device
 from gnode.train.checkpoint import Checkpoint, first_checkpoint
-from gnode.train.metrics import METRIC_NAMES
+from gnode.train.metrics import metric_names, with_epoch
+from gnode.train.perturbation import stacks_of
 from gnode.train.program import Constants, Hyper, Plan
 from gnode.train.settings import Settings
 from gnode.types import Key
@@ -78,28 +78,53 @@ def pose(net: AbstractNetwork, task: Task, settings: Settings, key: Key, data: D
             f"net is {type(net).__name__}, but must be a Network: gnode.Network(cell, outputs, key=0) makes one of a cell."
         )
     _evaluation.check_fit(net, task)
-    longest = max((bins for bins, _ in settings.schedule or ()), default=0)
+    longest = max((bins for bins, _ in settings.spans or ()), default=0)
     if longest > task.bins:
         raise errors.ArgumentError(
-            f"schedule has a stage of {longest} bins, but the trials of {task.name} have {task.bins}."
+            f"spans has a stage of {longest} bins, but the trials of {task.name} have {task.bins}."
         )
     net.check()
+    _check_settings(net, task, settings)
     params, frozen = _parameters.split(net)
+    plan = program.plan_of(settings, task)
     return Problem(
         params=params,
         frozen=frozen,
         data=on_cores(on_device(task), cores_in_use(net.cores)) if data is None else data,
-        plan=program.plan_of(settings, task),
-        hyper=program.hyper_of(settings),
+        plan=plan,
+        hyper=program.hyper_of(settings, plan),
         settings=settings,
         key=key,
         bins=task.bins,
     )
 
 
+def _check_settings(net: AbstractNetwork, task: Task, settings: Settings) -> None:
+    """Raises an `ArgumentError` for settings that this network or this task cannot be trained with."""
+    if settings.fresh != "no":
+        task.fresh_trials()
+    if settings.dropout and not any(stack.depth > 1 for stack in stacks_of(net.cell)):
+        raise errors.ArgumentError(
+            f"dropout is {settings.dropout:g}, but {type(net.cell).__name__} has no hidden layers to leave units out of."
+        )
+    if (settings.state_noise or settings.initial_noise) and not isinstance(net, Network):
+        raise errors.ArgumentError(f"noise on states needs a gnode.Network, but net is a {type(net).__name__}.")
+    classes = task.loss == "cross_entropy"
+    if isinstance(settings.loss, str) and (settings.loss == "cross_entropy") != classes:
+        kind = "classes" if classes else "real numbers"
+        raise errors.ArgumentError(f"loss is {settings.loss!r}, but the targets of {task.name} are {kind}.")
+    if settings.label_smoothing and not classes:
+        raise errors.ArgumentError(f"label_smoothing is for classes, but the targets of {task.name} are real numbers.")
+    for metric in settings.metrics:
+        if isinstance(metric, str) and (metric == "accuracy") != classes:
+            kind = "classes" if classes else "real numbers"
+            raise errors.ArgumentError(f"metrics has {metric!r}, but the targets of {task.name} are {kind}.")
+
+
 def begin(problem: Problem) -> Checkpoint:
     """Returns the checkpoint before the first epoch."""
-    return first_checkpoint(program.start(problem.params))
+    names = metric_names(problem.plan.choices, problem.plan.loss)
+    return first_checkpoint(program.start(problem.params, problem.plan), names)
 
 
 def train(problem: Problem, checkpoint: Checkpoint, after_epoch: AfterEpoch | None = None) -> Checkpoint:
@@ -161,6 +186,8 @@ def next_epoch(problem: Problem, checkpoint: Checkpoint) -> Checkpoint:
         problem.plan,
         problem.settings.stage_bins(checkpoint.epoch, problem.bins),
     )
-    values = zip(METRIC_NAMES, metrics)
-    curves = {name: np.append(checkpoint.curves[name], float(value)) for name, value in values}
+    names = metric_names(
+        problem.plan.choices, problem.plan.loss
+    )  # compiled functions return dictionaries in another order
+    curves = with_epoch(checkpoint.curves, epoch, {name: float(metrics[name]) for name in names})
     return Checkpoint(state, curves, epoch, checkpoint.seconds)

@@ -1,43 +1,77 @@
 """The loss that training minimises."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float
 
 from gnode.network import AbstractNetwork
 from gnode.train.batch import Batch
+from gnode.train.perturbation import Perturbation
 
 
 class Losses(NamedTuple):
-    """The loss of the data, and the mean squared state while trials last, for a penalty on it."""
+    """The loss of the data, the mean squared state while trials last, for a penalty on it, and the outputs."""
 
     loss: Float[Array, ""]
     activity: Float[Array, ""]
+    outputs: Float[Array, "trials time outputs"]
 
 
-def losses(net: AbstractNetwork, batch: Batch, kind: str, when: str) -> Losses:
-    """Computes the masked mean squared error or cross-entropy of a batch.
+def losses(
+    net: AbstractNetwork,
+    batch: Batch,
+    kind: Any,
+    when: str,
+    *,
+    smoothing: Float[Array, ""] | None = None,
+    disturbed: Perturbation | None = None,
+    whole: Batch | None = None,
+) -> Losses:
+    """Computes the masked mean error of a batch.
 
     mse: the mean of (y - target)^2 over the outputs and over the bins that count. cross_entropy: the mean of
     -log softmax(y)[class] over the bins that count. With `when` = "last" only the last real bin of each trial counts.
+
+    **Arguments:** `net`, `batch`; `kind`, a name in `gnode.train.LOSSES` or a function; `when`; `smoothing` of labels;
+    `disturbed`, the noise of training; `whole`, the batch that this one is a piece of, over which means are taken.
     """
-    outputs, states = net.batch(batch.inputs, batch.dt, gradient_only=True)
-    counts, error = counting_bins(batch, when), errors_by_bin(outputs, batch, kind)
+    extra = {} if disturbed is None else disturbed.arguments()
+    outputs, states = net.batch(batch.inputs, batch.dt, gradient_only=True, **extra)
+    counts, error = counting_bins(batch, when), errors_by_bin(outputs, batch, kind, smoothing)
     # A bin that does not count may hold anything, infinity included, so it is left out rather than multiplied by zero.
     total = jnp.sum(jnp.where(counts > 0, error * counts, 0.0))
     real = real_bins(batch)
     activity = jnp.sum(jnp.where(real > 0, jnp.mean(states**2, axis=-1) * real, 0.0))
-    return Losses(total / jnp.maximum(jnp.sum(counts), 1e-9), activity / jnp.maximum(jnp.sum(real), 1e-9))
+    if whole is not None:
+        counts, real = counting_bins(whole, when), real_bins(whole)
+    return Losses(total / jnp.maximum(jnp.sum(counts), 1e-9), activity / jnp.maximum(jnp.sum(real), 1e-9), outputs)
 
 
-def errors_by_bin(outputs: Float[Array, "trials time outputs"], batch: Batch, kind: str) -> Float[Array, "trials time"]:
-    """Computes the squared error or the cross-entropy of every bin, whether it counts or not."""
+def errors_by_bin(
+    outputs: Float[Array, "trials time outputs"], batch: Batch, kind: Any, smoothing: Float[Array, ""] | None = None
+) -> Float[Array, "trials time"]:
+    """Computes the error of every bin, whether it counts or not."""
     if kind == "cross_entropy":
         classes = jnp.broadcast_to(batch.targets[:, None], outputs.shape[:2])
-        return optax.softmax_cross_entropy_with_integer_labels(outputs, classes)
-    return jnp.mean((outputs - batch.targets) ** 2, axis=-1)
+        if smoothing is None:
+            return optax.softmax_cross_entropy_with_integer_labels(outputs, classes)
+        labels = optax.smooth_labels(jax.nn.one_hot(classes, outputs.shape[-1]), smoothing)
+        return optax.softmax_cross_entropy(outputs, labels)
+    if isinstance(kind, str):
+        return jnp.mean(_ERRORS[kind](outputs, batch.targets), axis=-1)
+    return kind(outputs, batch.targets)
+
+
+_ERRORS: dict[str, Callable[[Array, Array], Array]] = {
+    "mse": lambda outputs, targets: (outputs - targets) ** 2,
+    "mae": lambda outputs, targets: jnp.abs(outputs - targets),
+    "huber": lambda outputs, targets: optax.huber_loss(outputs, targets),
+    "poisson": lambda outputs, targets: jnp.exp(outputs) - targets * outputs,
+}
 
 
 def counting_bins(batch: Batch, when: str) -> Float[Array, "trials time"]:

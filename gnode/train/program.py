@@ -1,7 +1,7 @@
 """Training as a pure function of (state, hyper-parameters, key, data): it jits, vmaps, shards and resumes.
 
-An epoch is one call on the device. Learning rate, decay, penalties and clipping are values, so that changing them
-compiles nothing; shapes, batch size and the choices in `Plan` are static.
+An epoch is one call on the device. Learning rate and its schedule, decay, penalties, clipping, averaging and noise are
+values, so that changing them compiles nothing; shapes, batch size and the choices in `Plan` are static.
 """
 
 import dataclasses
@@ -13,10 +13,14 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from gnode.tasks import Task
+from gnode.tasks import Task, TrialGenerator
 from gnode.train import _parameters
-from gnode.train.batch import Batch, first_bins, take
-from gnode.train.loss import losses
+from gnode.train.batch import Batch, first_bins, fresh, take
+from gnode.train.loss import Losses, losses
+from gnode.train.metrics import metric_names
+from gnode.train.optimiser import first_state, take_step
+from gnode.train.perturbation import perturbed
+from gnode.train.scores import measure
 from gnode.train.settings import Settings
 from gnode.types import Key
 
@@ -30,13 +34,21 @@ SMALLEST_FIRST = 1e-6
 class Plan:
     """The static choices of a training program. Two runs with equal plans and shapes share one compilation.
 
-    `choices` are the settings that compile, `Settings.choices`; `batch_size` is at most the number of training trials.
+    `choices` are the settings that compile, `Settings.choices`; `batch_size` is at most the number of training trials, and
+    `trials` that number; `generator` draws new ones, if they are fresh.
     """
 
     choices: Settings
     batch_size: int
-    loss: str
+    loss: Any
     when: str
+    trials: int
+    generator: TrialGenerator | None = None
+
+    @property
+    def updates(self) -> int:
+        """The number of updates in an epoch."""
+        return -(-self.trials // self.batch_size)
 
 
 Hyper = dict[str, Float[Array, "..."]]
@@ -67,31 +79,39 @@ class TrainState(eqx.Module):
     """The update, counted from 1, at which training diverged; 0 if it has not."""
     stopped: Bool[Array, "..."]
     """Whether `patience` ran out."""
+    average: PyTree = None
+    """The moving average of the weights, if there is one."""
 
 
-class Metrics(NamedTuple):
-    """The metrics of one epoch: mean training loss over its updates, validation loss, mean gradient norm."""
-
-    train: Float[Array, "..."]
-    validation: Float[Array, "..."]
-    gradient: Float[Array, "..."]
+Metrics = dict[str, Float[Array, "..."]]
+"""The metrics of one epoch, by name: `gnode.train.metrics` says what they are."""
 
 
 def plan_of(settings: Settings, task: Task) -> Plan:
     """Returns the static part of settings and task."""
-    return Plan(settings.choices(), min(settings.batch_size, len(task.train)), task.loss, task.when)
+    trials = len(task.train)
+    generator = None if settings.fresh == "no" else task.fresh_trials()
+    loss = task.loss if settings.loss is None else settings.loss
+    return Plan(settings.choices(), min(settings.batch_size, trials), loss, task.when, trials, generator)
 
 
-def hyper_of(settings: Settings) -> Hyper:
-    """Returns the numeric part of settings, on the device."""
-    return {name: jnp.float32(value) for name, value in settings.values().items()}
+def hyper_of(settings: Settings, plan: Plan) -> Hyper:
+    """Returns the numeric part of settings, on the device. Epochs of the learning rate's schedule become updates."""
+    values = settings.values()
+    total = settings.epochs * plan.updates
+    for name in ("lr_warmup", "lr_every"):
+        values[name] *= plan.updates
+    values["lr_decay"] **= 1 / plan.updates
+    values["lr_updates"] = max(total - values["lr_warmup"], 1.0)
+    return {name: jnp.float32(value) for name, value in values.items()}
 
 
-def start(params: PyTree) -> TrainState:
+def start(params: PyTree, plan: Plan) -> TrainState:
     """Returns the state before the first update."""
     return TrainState(
         params=params,
-        optimiser=_adam().init(params),
+        optimiser=first_state(plan.choices.optimiser, params),
+        average=params if plan.choices.ema else None,
         best=params,
         best_loss=jnp.float32(jnp.inf),
         best_epoch=jnp.int32(0),
@@ -119,89 +139,134 @@ def run_epoch(
     """
     hyper, key, frozen = constants
     train, validation = data
-    batches = _minibatches(jax.random.fold_in(key, epoch), train, plan)
+    key = jax.random.fold_in(key, epoch)
+    batches = _minibatches(key, plan)
+    if plan.choices.fresh == "epoch":
+        assert plan.generator is not None
+        train = fresh(plan.generator, jax.random.fold_in(key, _TRIALS), plan.trials)
     shortened = first_bins(train, bins)
+    keys = jax.random.split(jax.random.fold_in(key, _NOISE), plan.updates)
 
-    def update(state: TrainState, chosen: tuple[Array, Array]) -> tuple[TrainState, Metrics]:
-        moved, loss, gradient = _update(state, hyper, take(shortened, *chosen), frozen, plan)
+    def update(state: TrainState, now: tuple[Array, Array, Key]) -> tuple[TrainState, Metrics]:
+        chosen, weight, own = now
+        moved, seen = _update(state, hyper, _trials_of(shortened, chosen, weight, own, plan, bins), frozen, plan, own)
         if plan.choices.validate == "update":
             moved, judged = _judge(moved, epoch, validation, frozen, plan)
-        else:
-            judged = jnp.float32(jnp.inf)
-        return moved, Metrics(loss, judged, gradient)
+            seen |= judged
+        return moved, seen
 
     before = state
-    state, seen = jax.lax.scan(update, state, batches)
+    state, seen = jax.lax.scan(update, state, (*batches, keys))
+    metrics = {name: jnp.mean(values) for name, values in seen.items()}
     if plan.choices.validate == "epoch":
         state, judged = _judge(state, epoch, validation, frozen, plan)
+        metrics |= judged
     else:
-        judged = jnp.min(seen.validation)
+        lowest = jnp.argmin(seen["validation"])
+        metrics |= {name: seen[name][lowest] for name in metrics if name not in ("train", "gradient")}
     state = _replace(state, stopped=state.stopped | (epoch - state.best_epoch >= hyper["patience"]))
     state = _keep_if(_is_idle(before), before, state)
-    return state, Metrics(jnp.mean(seen.train), judged, jnp.mean(seen.gradient))
+    return state, {name: metrics[name] for name in metric_names(plan.choices, plan.loss)}
 
 
-def evaluate(params: PyTree, frozen: PyTree, batch: Batch, plan: Plan) -> Float[Array, ""]:
-    """Computes the loss of a batch, without penalties."""
-    return losses(eqx.combine(params, frozen), batch, plan.loss, plan.when).loss
+_TRIALS, _NOISE = 1, 2
+"""What the random numbers of an epoch are for: new trials, noise. The order of trials has the epoch's own key."""
 
 
-def _adam() -> optax.GradientTransformation:
-    return optax.scale_by_adam()
+def _trials_of(
+    train: Batch, chosen: Int[Array, " size"], weight: Float[Array, " size"], key: Key, plan: Plan, bins: int
+) -> Batch:
+    """Returns the trials of one update: some of the epoch's, or new ones."""
+    if plan.choices.fresh != "update":
+        return take(train, chosen, weight)
+    assert plan.generator is not None
+    drawn = first_bins(fresh(plan.generator, jax.random.fold_in(key, _TRIALS), plan.batch_size), bins)
+    return drawn._replace(weight=weight)
 
 
-def _minibatches(key: Key, train: Batch, plan: Plan) -> tuple[Int[Array, "n size"], Float[Array, "n size"]]:
+def evaluate(params: PyTree, frozen: PyTree, batch: Batch, plan: Plan) -> Losses:
+    """Computes the loss of a batch, without penalties and noise, and its outputs."""
+    return losses(eqx.combine(params, frozen), batch, plan.loss, plan.when)
+
+
+def _minibatches(key: Key, plan: Plan) -> tuple[Int[Array, "n size"], Float[Array, "n size"]]:
     """Returns the indices and weights of every minibatch. The last one is padded with trials of weight 0."""
-    trials = train.inputs.shape[0]
-    order = jax.random.permutation(key, trials) if plan.choices.shuffle else jnp.arange(trials)
-    missing = -trials % plan.batch_size
+    order = jax.random.permutation(key, plan.trials) if plan.choices.shuffle else jnp.arange(plan.trials)
+    missing = -plan.trials % plan.batch_size
     chosen = jnp.concatenate([order, jnp.zeros(missing, order.dtype)])
-    weight = jnp.concatenate([jnp.ones(trials), jnp.zeros(missing)])
+    weight = jnp.concatenate([jnp.ones(plan.trials), jnp.zeros(missing)])
     return chosen.reshape(-1, plan.batch_size), weight.reshape(-1, plan.batch_size)
 
 
 def _update(
-    state: TrainState, hyper: Hyper, batch: Batch, frozen: PyTree, plan: Plan
-) -> tuple[TrainState, Float[Array, ""], Float[Array, ""]]:
-    """Takes one step of AdamW, unless the loss or its gradient is not finite or the loss has grown too much."""
+    state: TrainState, hyper: Hyper, batch: Batch, frozen: PyTree, plan: Plan, key: Key
+) -> tuple[TrainState, Metrics]:
+    """Takes one step, unless the loss or its gradient is not finite or the loss has grown too much."""
     decays = _parameters.decayed(state.params)
-
-    def objective(params: PyTree) -> tuple[Float[Array, ""], Float[Array, ""]]:
-        loss, activity = losses(eqx.combine(params, frozen), batch, plan.loss, plan.when)
-        size = sum(jnp.sum(w**2) for w in jax.tree.leaves(eqx.filter(params, decays)))
-        return loss + hyper["penalty"] * size + hyper["state_penalty"] * activity, loss
-
-    (_, loss), gradient = jax.value_and_grad(objective, has_aux=True)(state.params)
+    gradient, loss = _gradient(state.params, hyper, batch, frozen, plan, key)
     norm = optax.tree.norm(gradient)
     clipped, _ = optax.clip_by_global_norm(hyper["clip"]).update(gradient, optax.EmptyState())
-    direction, optimiser = _adam().update(clipped, state.optimiser, state.params)
-    decay_per_lr = hyper["weight_decay"] if plan.choices.decay == "scaled" else hyper["weight_decay"] / hyper["lr"]
-    decay = optax.add_decayed_weights(decay_per_lr, mask=decays)
-    direction, _ = decay.update(direction, decay.init(state.params), state.params)
-    step, _ = optax.scale_by_learning_rate(hyper["lr"]).update(direction, optax.ScaleState())
+    step, optimiser = take_step(plan.choices, hyper, clipped, (state.optimiser, state.params, state.update), decays)
+    params = optax.apply_updates(state.params, step)
 
     first_loss = jnp.where(state.update == 0, loss, state.first_loss)
     largest = DIVERGED_GROWTH * jnp.maximum(first_loss, SMALLEST_FIRST)
     makes_sense = jnp.isfinite(loss) & jnp.isfinite(norm) & (loss <= largest)
     moved = _replace(
         state,
-        params=optax.apply_updates(state.params, step),
+        params=params,
         optimiser=optimiser,
         first_loss=first_loss,
         update=state.update + 1,
+        average=optax.incremental_update(params, state.average, 1 - hyper["ema"]) if plan.choices.ema else None,
     )
     marked = _replace(state, diverged_at=jnp.where(state.diverged_at > 0, state.diverged_at, state.update + 1))
-    return _keep_if(makes_sense & (state.diverged_at == 0), moved, marked), loss, norm
+    return _keep_if(makes_sense & (state.diverged_at == 0), moved, marked), {"train": loss, "gradient": norm}
+
+
+def _gradient(
+    params: PyTree, hyper: Hyper, batch: Batch, frozen: PyTree, plan: Plan, key: Key
+) -> tuple[PyTree, Float[Array, ""]]:
+    """Computes the gradient of loss and penalties, in as many pieces as the plan says, and the loss without penalties."""
+    decays, pieces = _parameters.decayed(params), plan.choices.pieces
+
+    def objective(params: PyTree, batch: Batch, key: Key, whole: Batch | None) -> tuple[Array, Array]:
+        net, given = perturbed(eqx.combine(params, frozen), batch, plan.choices, hyper, key)
+        smoothing = hyper["label_smoothing"] if plan.choices.label_smoothing else None
+        loss, activity, _ = losses(
+            net, given.batch, plan.loss, plan.when, smoothing=smoothing, disturbed=given, whole=whole
+        )
+        size = sum(jnp.sum(w**2) for w in jax.tree.leaves(eqx.filter(params, decays)))
+        penalty = hyper["penalty"] * size
+        return loss + (penalty if pieces == 1 else penalty / pieces) + hyper["state_penalty"] * activity, loss
+
+    value_and_grad = jax.value_and_grad(objective, has_aux=True)
+    if pieces == 1:
+        (_, loss), gradient = value_and_grad(params, batch, key, None)
+        return gradient, loss
+    parts = Batch(*(values.reshape(pieces, -1, *values.shape[1:]) for values in batch))
+
+    def add(total: tuple[PyTree, Array], now: tuple[Batch, Key]) -> tuple[tuple[PyTree, Array], None]:
+        (_, loss), gradient = value_and_grad(params, *now, batch)
+        return jax.tree.map(jnp.add, total, (gradient, loss)), None
+
+    nothing = jax.tree.map(jnp.zeros_like, params), jnp.float32(0.0)
+    (gradient, loss), _ = jax.lax.scan(add, nothing, (parts, jax.random.split(key, pieces)))
+    return gradient, loss
 
 
 def _judge(
     state: TrainState, epoch: Int[Array, ""], validation: Batch, frozen: PyTree, plan: Plan
-) -> tuple[TrainState, Float[Array, ""]]:
+) -> tuple[TrainState, Metrics]:
     """Validates, and keeps the weights if they are the best so far. A loss of NaN never is."""
-    loss = evaluate(state.params, frozen, validation, plan)
-    better = (loss < state.best_loss) & (state.diverged_at == 0)
-    improved = _replace(state, best=state.params, best_loss=loss, best_epoch=jnp.asarray(epoch, jnp.int32))
-    return _keep_if(better, improved, state), loss
+    judged = state.average if plan.choices.ema else state.params
+    found = evaluate(judged, frozen, validation, plan)
+    metrics = {"validation": found.loss} | measure(plan.choices, plan.loss, found.outputs, validation, plan.when)
+    if plan.choices.ema:
+        metrics["validation_raw"] = evaluate(state.params, frozen, validation, plan).loss
+    better = (found.loss < state.best_loss) & (state.diverged_at == 0)
+    improved = _replace(state, best=judged, best_loss=found.loss, best_epoch=jnp.asarray(epoch, jnp.int32))
+    return _keep_if(better, improved, state), metrics
 
 
 def _is_idle(state: TrainState) -> Bool[Array, ""]:

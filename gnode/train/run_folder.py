@@ -14,7 +14,7 @@ from gnode.tasks.file_record import FileRecord, record_file
 from gnode.train import serialisation
 from gnode.train.checkpoint import Checkpoint, write_checkpoint
 from gnode.train.metrics import curves_as_csv
-from gnode.train.settings import Settings
+from gnode.train.settings import Settings, with_present_names
 from gnode.types import Key, plain_key
 
 CONFIG, WEIGHTS, METRICS, CHECKPOINT, RESULT = (
@@ -98,7 +98,7 @@ def read_settings(config: RunConfig, folder: Path) -> Settings:
 
     **Raises:** `StoreError` for a setting that this version does not know, or a value that it refuses.
     """
-    path, stored = folder / CONFIG, config["settings"]
+    path, stored = folder / CONFIG, with_present_names(config["settings"])
     if unknown := [name for name in stored if name not in Settings.__dataclass_fields__]:
         raise errors.StoreError(unknown_names(path, unknown, written_by(config)))
     try:

@@ -18,7 +18,7 @@ from gnode.os_errors import as_path
 from gnode.solve import Solver
 from gnode.tasks.registry import ALIASES, FILE_TASKS, TASKS
 from gnode.tasks.registry import OPTIONS as TASK_OPTIONS
-from gnode.train.settings import Settings, growing
+from gnode.train.settings import Settings, growing, with_present_names
 
 if TYPE_CHECKING:
     from gnode.network import Network
@@ -53,8 +53,8 @@ TASK_DEFAULTS["ou"] = {
 }
 REAL_WORLD_DEFAULTS = {"state": 32, "widths": (316, 316), "initial": "affine"}
 TASK_DEFAULTS |= {
-    "characters": REAL_WORLD_DEFAULTS | {"batch_size": 32, "schedule": growing(182, 14, 100)},
-    "walker2d": REAL_WORLD_DEFAULTS | {"batch_size": 256, "schedule": growing(84, 14, 100, last=200)},
+    "characters": REAL_WORLD_DEFAULTS | {"batch_size": 32, "spans": growing(182, 14, 100)},
+    "walker2d": REAL_WORLD_DEFAULTS | {"batch_size": 256, "spans": growing(84, 14, 100, last=200)},
     "speech": {
         "state": 100,
         "widths": (1000,),
@@ -111,6 +111,7 @@ class RunSpec:
 
         **Raises:** `ArgumentError` for an unknown setting or model.
         """
+        given = with_present_names(given)
         for name, value in given.items():
             OPTIONS[errors.one_of("setting", name, OPTIONS)].accept(name, value)
         return cls(task, filled_in(task, given, drop_unused=drop_unused))
@@ -158,10 +159,10 @@ def filled_in(task: str, given: dict[str, Any], *, drop_unused: bool) -> dict[st
     has = registry.cell_entry(full["model"]).options
     unused = {name for name in registry.OPTIONS if name not in has}
     full |= {name: value for name, value in defaults.items() if name not in given and name not in unused}
-    if "epochs" in given and "schedule" not in given:
-        full.pop("schedule", None)  # a task's own schedule is for its own number of epochs
-    if full.get("schedule") and "epochs" not in given:
-        full["epochs"] = sum(epochs for _, epochs in full["schedule"])
+    if "epochs" in given and "spans" not in given:
+        full.pop("spans", None)  # a task's own spans are for its own number of epochs
+    if full.get("spans") and "epochs" not in given:
+        full["epochs"] = sum(epochs for _, epochs in full["spans"])
     return {name: value for name, value in full.items() if not (drop_unused and name in unused)}
 
 

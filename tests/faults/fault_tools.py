@@ -131,8 +131,8 @@ def digest(folder):
 
 
 def is_one_sentence(said):
-    """Whether a command that failed said one line, on stderr, with exit status 2."""
-    lines = said["err"].strip().splitlines()
+    """Whether a command that failed said one line, on stderr, with exit status 2. Warnings may come before it."""
+    lines = [line for line in said["err"].strip().splitlines() if not line.startswith("gnode: warning: ")]
     return said["status"] == 2 and len(lines) == 1 and lines[0].startswith("gnode: ")
 
 

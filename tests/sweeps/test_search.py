@@ -206,7 +206,7 @@ def test_epochs_of_tries_stand_for_a_schedule_and_the_other_way_round(given, tri
     grid = Grid.over("flipflop-square", ("lr",), tried, lr=[1e-3, 1e-2], bins=10, **given)
     check_grid(grid, TaskCache(grid.task))
     assert {own["epochs"] for own in grid.tries} == {epochs}
-    assert {own.get("schedule") for own in grid.tries} == {tried.get("schedule")}
+    assert {own.get("spans") for own in grid.tries} == {tried.get("schedule")}
 
 
 def test_the_table_tells_what_counts_and_pictures_show_that_alone(searched):

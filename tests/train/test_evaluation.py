@@ -127,9 +127,9 @@ def test_horizon_says_what_it_needs():
 def test_a_task_brings_its_growing_schedule_unless_epochs_are_given():
     walker = RunSpec.of("walker2d", {}).settings
     assert walker["epochs"] == 700
-    assert walker["schedule"][0] == (14, 100)
-    assert walker["schedule"][-1] == (84, 200)
+    assert walker["spans"][0] == (14, 100)
+    assert walker["spans"][-1] == (84, 200)
     assert RunSpec.of("characters", {}).settings["epochs"] == 1300
-    assert "schedule" not in RunSpec.of("walker2d", {"epochs": 5}).settings
+    assert "spans" not in RunSpec.of("walker2d", {"epochs": 5}).settings
     own = RunSpec.of("walker2d", {"schedule": ((10, 2), (84, 3))}).settings
     assert own["epochs"] == 5

@@ -84,7 +84,7 @@ def test_states_rest_once_a_trial_is_over():
         ({"lr": float("nan")}, "lr is nan"),
         ({"learning_rate": 1e-3}, "a setting of fit is 'learning_rate'"),
         ({"batch_size": 2.5}, "batch_size is 2.5"),
-        ({"schedule": ((4, 2),), "epochs": 3}, "schedule lasts 2 epochs"),
+        ({"schedule": ((4, 2),), "epochs": 3}, "spans lasts 2 epochs"),
         ({"decay": "none"}, "decay is 'none'"),
         ({"key": "x"}, "key is 'x'"),
     ],

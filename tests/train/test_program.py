@@ -70,8 +70,9 @@ def one_update(settings, net, task):
     """The parameters after one update on the whole training set."""
     problem = loop.pose(net, task, settings, as_key(0))
     batch = problem.data.train
-    state, loss, norm = update(program.start(problem.params), problem.hyper, batch, problem.frozen, problem.plan)
-    return problem, state, loss, norm
+    begun = program.start(problem.params, problem.plan)
+    state, seen = update(begun, problem.hyper, batch, problem.frozen, problem.plan, problem.key)
+    return problem, state, seen["train"], seen["gradient"]
 
 
 @eqx.filter_jit
@@ -149,14 +150,13 @@ def test_states_count_while_a_trial_lasts_and_not_in_trials_that_only_fill_up():
 
 
 def test_every_trial_is_used_once_in_an_epoch_whatever_the_batch_size():
-    batch = to_device(small_task().train)
     for size in (1, 7, 24):
-        plan = program.Plan(Settings(batch_size=size).choices(), size, "mse", "every")
-        chosen, weight = program._minibatches(jax.random.key(3), batch, plan)
+        plan = program.Plan(Settings(batch_size=size).choices(), size, "mse", "every", trials=24)
+        chosen, weight = program._minibatches(jax.random.key(3), plan)
         used = np.asarray(chosen).ravel()[np.asarray(weight).ravel() > 0]
         np.testing.assert_array_equal(np.sort(used), np.arange(24))
     fixed = dataclasses.replace(plan, choices=Settings(shuffle=False).choices())
-    np.testing.assert_array_equal(program._minibatches(jax.random.key(3), batch, fixed)[0].ravel(), np.arange(24))
+    np.testing.assert_array_equal(program._minibatches(jax.random.key(3), fixed)[0].ravel(), np.arange(24))
 
 
 def test_a_filled_up_batch_is_weighted_right():
@@ -195,7 +195,7 @@ def test_a_growing_schedule():
     assert growing(182, 14, 100)[0] == (14, 100)
     assert sum(epochs for _, epochs in growing(182, 14, 100)) == 1300
     assert sum(epochs for _, epochs in growing(84, 14, 100, last=200)) == 700
-    settings = Settings(epochs=6, schedule=((4, 2), (8, 2), (12, 2)))
+    settings = Settings(epochs=6, spans=((4, 2), (8, 2), (12, 2)))
     assert [settings.stage_bins(epoch, 12) for epoch in range(6)] == [4, 4, 8, 8, 12, 12]
     before = program.traces()
     run = fit(small_net(), small_task(), epochs=6, schedule=((4, 2), (8, 2), (12, 2)), batch_size=11)

@@ -12,7 +12,8 @@ VALUES = {
     "start": (2.0, 0.0),
     "input_columns": ("x", "y"),
     "target_columns": ("position",),
-    "schedule": ((14, 100), (28, 200)),
+    "metrics": ("r2", "mae"),
+    "spans": ((14, 100), (28, 200)),
 }
 
 

@@ -19,7 +19,7 @@ from gnode.tasks import Task
 from gnode.train import loop, program
 from gnode.train.checkpoint import Checkpoint
 from gnode.train.loop import Data, Problem
-from gnode.train.metrics import METRIC_NAMES
+from gnode.train.metrics import Curves
 from gnode.train.program import Constants
 
 AXIS = "members"
@@ -93,7 +93,9 @@ class _Chunk:
         problems, started = self.problems + self.problems[:1] * padding, self.begun + self.begun[:1] * padding
         constants = _stack([Constants(problem.hyper, problem.key, problem.frozen) for problem in problems])
         state = _stack([checkpoint.state for checkpoint in started])
-        self.curves = list(np.array([[one.curves[name] for name in METRIC_NAMES] for one in started]).T)
+        self.names = tuple(loop.begin(problems[0]).curves)
+        nothing = np.full(self.epoch, np.nan)  # of a metric that an earlier version did not have
+        self.curves = list(np.array([[one.curves.get(name, nothing) for name in self.names] for one in started]).T)
         self.state, self.constants = _over_devices((state, constants), size)
 
     def train(self) -> None:
@@ -126,15 +128,16 @@ class _Chunk:
         after, metrics = _run_group_epoch(
             self.state, self.constants, jnp.int32(self.epoch + 1), self.data, first.plan, bins
         )
-        self.curves[self.epoch :] = [np.stack([np.asarray(values, np.float64) for values in metrics])]
+        self.curves[self.epoch :] = [np.stack([np.asarray(metrics[name], np.float64) for name in self.names])]
         self.state, self.epoch = after, self.epoch + 1
 
     def _checkpoints(self) -> Iterator[Checkpoint]:
         own_seconds = (time.monotonic() - self.began) / len(self.chunk)
-        known = np.array(self.curves[: self.epoch]).reshape(self.epoch, len(METRIC_NAMES), self.size)
+        known = np.array(self.curves[: self.epoch]).reshape(self.epoch, len(self.names), self.size)
         here = jax.tree.map(np.asarray, self.state)  # once for all members
         for position, (problem, before) in enumerate(zip(self.problems, self.begun)):
-            yield _checkpoint_of(position, here, known, problem)._replace(seconds=before.seconds + own_seconds)
+            curves = dict(zip(self.names, known[..., position].T))
+            yield _checkpoint_of(position, here, curves, problem)._replace(seconds=before.seconds + own_seconds)
 
     def _deliver(self) -> None:
         for index, settings, problem, done in zip(self.chunk, self.settings, self.problems, self._checkpoints()):
@@ -166,17 +169,17 @@ def _run_group_epoch(
     return some(state, constants, (epoch, data))
 
 
-def _checkpoint_of(position: int, state: PyTree, curves: np.ndarray, problem: Problem) -> Checkpoint:
+def _checkpoint_of(position: int, state: PyTree, curves: Curves, problem: Problem) -> Checkpoint:
     """One member's share of a group. Its curves end where it stopped or diverged, as they do when it is trained alone."""
     own = jax.tree.map(lambda leaf: leaf[position], state)
-    epochs = len(curves)
-    updates = -(-problem.data.train.inputs.shape[0] // problem.plan.batch_size)
+    epochs = len(curves["train"])
+    updates = problem.plan.updates
     if int(own.diverged_at) > 0:
         epochs = (int(own.diverged_at) - 1) // updates + 1
     elif bool(own.stopped):
         patience = int(problem.settings.patience or 0)
         epochs = int(own.best_epoch) + patience
-    return Checkpoint(own, {name: curves[:epochs, i, position] for i, name in enumerate(METRIC_NAMES)}, epochs)
+    return Checkpoint(own, {name: values[:epochs] for name, values in curves.items()}, epochs)
 
 
 def _all_idle(state: PyTree, real: int) -> bool:

@@ -1,0 +1,91 @@
+"""Optimisers, losses and metrics that have names, or are a user's own.
+
+What has a name travels through commands, sweeps and folders; an object of one's own works in `gnode.fit`. Nothing here needs
+jax until a network is trained.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gnode import errors
+
+__all__ = ["LOSSES", "METRICS", "OPTIMISERS", "check_loss", "check_metrics", "check_optimiser", "name_of"]
+
+OPTIMISERS = (
+    "adam",
+    "sgd",
+    "momentum",
+    "rmsprop",
+    "adagrad",
+    "adabelief",
+    "adadelta",
+    "adamax",
+    "adan",
+    "amsgrad",
+    "lamb",
+    "lars",
+    "lion",
+    "nadam",
+    "novograd",
+    "radam",
+    "sign_sgd",
+    "sm3",
+    "yogi",
+)
+"""Optimisers by their names in optax. "momentum" is sgd with a momentum of 0.9. Weight decay is added by `weight_decay`."""
+
+LOSSES = {
+    "mse": "the squared error, averaged over outputs",
+    "mae": "the absolute error, averaged over outputs",
+    "huber": "the squared error up to 1, then the absolute error",
+    "poisson": "the negative log-likelihood of counts whose log rate is the output",
+    "cross_entropy": "the cross-entropy of classes",
+}
+"""Losses by name. All but "cross_entropy" are for targets that are real numbers."""
+
+METRICS = {
+    "accuracy": "share of the bins that count whose largest output is the right class",
+    "mse": "mean squared error",
+    "mae": "mean absolute error",
+    "r2": "share of the targets' variance that the outputs explain",
+}
+"""Metrics by name. The accuracy of a classification is always recorded."""
+
+
+def check_optimiser(name: str, value: Any) -> Any:
+    """Returns an optimiser if it is a name, or an optimiser of optax."""
+    if isinstance(value, str):
+        return errors.one_of(name, value, OPTIMISERS)
+    if callable(getattr(value, "init", None)) and callable(getattr(value, "update", None)):
+        return value
+    raise errors.ArgumentError(
+        f"{name} is {errors.shown(value)}, but must be a name ({', '.join(OPTIMISERS)}) or an optimiser of optax."
+    )
+
+
+def check_loss(name: str, value: Any) -> Any:
+    """Returns a loss if it is None, a name, or a function of outputs and targets."""
+    if value is None or callable(value):
+        return value
+    return errors.one_of(name, value, LOSSES)
+
+
+def check_metrics(name: str, value: Any) -> tuple[Any, ...]:
+    """Returns metrics if they are names, or functions of outputs and targets; one alone is one of several."""
+    several = (value,) if isinstance(value, str) or callable(value) else value
+    if not isinstance(several, Sequence):
+        raise errors.ArgumentError(f"{name} is {errors.shown(value)}, but must be names or functions of metrics.")
+    found = tuple(one if callable(one) else errors.one_of(name, one, METRICS) for one in several)
+    names = [name_of(one) for one in found]
+    if len(set(names)) < len(names):
+        raise errors.ArgumentError(f"{name} has the same name twice: {', '.join(names)}.")
+    return found
+
+
+def name_of(value: str | Callable[..., Any]) -> str:
+    """Returns the name of a metric or loss: its own, or that of its function.
+
+    >>> name_of("r2"), name_of(len)
+    ('r2', 'len')
+    """
+    return value if isinstance(value, str) else getattr(value, "__name__", type(value).__name__)
