@@ -19,6 +19,7 @@ from gnode.report import write_report as write_report
 from gnode.solve import Solver as Solver
 from gnode.solve import rollout as rollout
 from gnode.sweeps import Sweep as Sweep
+from gnode.sweeps import open_sweep as open_sweep
 from gnode.sweeps import resume_sweep as resume_sweep
 from gnode.sweeps import sweep as sweep
 from gnode.train import Run as Run

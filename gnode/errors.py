@@ -110,6 +110,20 @@ def finite(name: str, value: float) -> float:
     return _plain(value)
 
 
+def share(name: str, value: float, *, zero: bool = True) -> float:
+    """Returns `value` if it is a number from 0 to 1; with `zero` False, if it is above 0 and at most 1.
+
+    **Raises:** `ArgumentError` otherwise.
+
+    >>> share("density", 0.5)
+    0.5
+    """
+    if not _is_finite(value) or not 0 <= value <= 1 or (value == 0 and not zero):
+        allowed = "a number from 0 to 1" if zero else "a number above 0 and at most 1"
+        raise ArgumentError(f"{name} is {shown(value)}, but must be {allowed}.")
+    return float(_plain(value))
+
+
 def whole(name: str, value: int, at_least: int = 1, at_most: int = LARGEST_COUNT) -> int:
     """Returns `value` as an int if it is a whole number from `at_least` to `at_most`.
 

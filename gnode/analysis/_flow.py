@@ -196,7 +196,8 @@ def flow_field(
     - `plane`: by default the output plane of a network with at least two outputs and an affine readout, else the first
       two principal components of `around`, else the first two coordinates of the state.
     - `limits`: ((low, high), (low, high)) of u and v.
-    - `around`: states whose range, with a margin, sets the limits if `limits` is None.
+    - `around`: states whose range, with a margin, sets the limits if `limits` is None; around a single state the window
+      is as wide as its largest coordinate, and at least 1, to both sides.
     - `resolution`: the number of grid points along each axis.
 
     **Returns:** a `FlowField`.
@@ -248,7 +249,7 @@ def _limits(plane: Plane, limits: Any, around: Any) -> tuple[tuple[float, float]
     if limits is None:
         coordinates = plane.project(states_of(around, plane.origin.size, "around"))
         low, high = coordinates.min(axis=0), coordinates.max(axis=0)
-        margin = 0.25 * np.maximum(high - low, 1e-3 * max(1.0, float(np.abs(coordinates).max())))
+        margin = _margin(high - low, float(np.abs(coordinates).max()))
         limits = tuple(zip(low - margin, high + margin))
     pairs = errors.array("limits", limits, (2, 2))
     if not np.all((pairs[:, 0] < pairs[:, 1]) & np.isfinite(pairs[:, 1] - pairs[:, 0])):
@@ -256,6 +257,14 @@ def _limits(plane: Plane, limits: Any, around: Any) -> tuple[tuple[float, float]
             f"limits is {errors.shown(limits)}, but must be ((low, high), (low, high)) with low < high."
         )
     return (float(pairs[0, 0]), float(pairs[0, 1])), (float(pairs[1, 0]), float(pairs[1, 1]))
+
+
+def _margin(width: np.ndarray, largest: float) -> np.ndarray:
+    """A quarter of each width; where one is nothing, a quarter of the other, and around a single point its own scale."""
+    widest = float(width.max())
+    if widest <= 1e-6 * max(1.0, largest):
+        return np.full(2, max(1.0, largest))
+    return 0.25 * np.where(width > 1e-3 * widest, width, widest)
 
 
 def _readout_jacobian(of: System, h: Float[Array, " state"]) -> Float[Array, "outputs state"]:

@@ -15,12 +15,13 @@ from gnode.network import AbstractNetwork
 from gnode.solve import Solver
 from gnode.wording import plural
 
-STABLE, MARGINAL, SADDLE, UNSTABLE = "stable", "marginal", "saddle", "unstable"
+STABLE, MARGINAL, SADDLE, UNSTABLE, UNDEFINED = "stable", "marginal", "saddle", "unstable", "undefined"
 CLASSES: dict[str, str] = {
     STABLE: "every direction decays",
     MARGINAL: "no direction grows, and at least one neither grows nor decays",
     SADDLE: "some directions grow and some decay",
     UNSTABLE: "some directions grow and none decays",
+    UNDEFINED: "the derivative is NaN or infinite there, so nothing is known",
 }
 """The classes of a state, under the flow or under the map, with their meaning."""
 
@@ -179,11 +180,13 @@ def stability(
 
 
 def classify(rates: Float[np.ndarray, "count state"], margin: float) -> np.ndarray:
-    """Returns a class from `CLASSES` for each row of growth rates."""
+    """Returns a class from `CLASSES` for each row of growth rates; those with a NaN are of a class of their own."""
+    unknown = np.any(np.isnan(rates), axis=1)
     grows = np.any(rates > margin, axis=1)
     decays = np.any(rates < -margin, axis=1)
     is_neutral = np.any(np.abs(rates) <= margin, axis=1)
-    return np.select([grows & decays, grows, is_neutral], [SADDLE, UNSTABLE, MARGINAL], STABLE)
+    kinds = [UNDEFINED, SADDLE, UNSTABLE, MARGINAL]
+    return np.select([unknown, grows & decays, grows, is_neutral], kinds, STABLE)
 
 
 def _flow_jacobian(of: System, h: Array) -> Array:
@@ -215,7 +218,8 @@ def _sorted(values: np.ndarray, by_modulus: bool) -> np.ndarray:
 
 
 def _quartiles(values: np.ndarray) -> dict[str, float]:
-    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    known = values[~np.isnan(values)]
+    low, middle, high = np.quantile(known, [0.25, 0.5, 0.75]) if known.size else (np.nan,) * 3
     return {"median": float(middle), "lower_quartile": float(low), "upper_quartile": float(high)}
 
 

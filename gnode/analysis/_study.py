@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from gnode import errors
 from gnode.analysis._attractor import Attractor, attractor
@@ -45,6 +46,7 @@ class Findings:
     | `driven`              | the Lyapunov exponents under the given inputs; None without inputs                 |
     | `errors_by_amplitude` | the errors of held pulses, as given to `study`                                     |
     | `dt`                  | the length of a bin in seconds                                                     |
+    | `x`                   | the constant input of all but `driven` and `errors_by_amplitude`                   |
 
     No example: made by `study`.
     """
@@ -59,6 +61,7 @@ class Findings:
     driven: LyapunovExponents | None
     errors_by_amplitude: tuple[AmplitudeError, ...]
     dt: float
+    x: Float[np.ndarray, " inputs"] = dataclasses.field(default_factory=lambda: np.zeros(0))
 
     def __repr__(self) -> str:
         return f"Findings(fixed_points={self.fixed_points!r}, attractor={self.attractor!r}, dt={self.dt:g})"
@@ -67,6 +70,7 @@ class Findings:
         """Returns plain numbers, ready for a JSON file."""
         numbers = {
             "dt_s": self.dt,
+            "input": self.x.tolist(),
             "fixed_points": self.fixed_points.summary(),
             "paper_points": self.paper_points.summary(),
             "slow_set": None if self.attractor is None else self.attractor.summary(),
@@ -89,19 +93,21 @@ def study(
     states: Any,
     *,
     dt: float,
+    x: Any = None,
     inputs: Any = None,
     errors_by_amplitude: Sequence[AmplitudeError] = (),
     starts: int = 10_000,
     key: Key | int = 0,
     progress: Progress = lambda part: None,
 ) -> Findings:
-    """Runs every analysis on a network at zero input.
+    """Runs every analysis on a network at a constant input.
 
     **Arguments:**
 
     - `net`: the network.
     - `states`: the states that it visits, trials x time x state.
     - `dt`: the length of a bin in seconds.
+    - `x`: the constant input, zero by default.
     - `inputs`: trials x time x inputs, for the Lyapunov exponents of a driven trajectory.
     - `errors_by_amplitude`: errors of held pulses to include in the findings.
     - `starts`: the number of states at which the search for fixed points starts, drawn from `states` with `key`.
@@ -114,22 +120,23 @@ def study(
     visited = states_of(states, net.cell.state_size)
     errors.positive("dt", dt)
     check_takes("progress", progress)
+    held = np.zeros(net.inputs) if x is None else errors.array("x", x, (net.inputs,))
     if inputs is not None:
         inputs = errors.array("inputs", inputs, ("trials", "time", net.inputs))
     starts = errors.whole("starts", starts)
-    search: dict[str, Any] = {"dt": dt, "most_starts": starts, "key": key}
+    search: dict[str, Any] = {"dt": dt, "x": held, "most_starts": starts, "key": key}
     progress("fixed points, tight")
     tight = fixed_points(net, visited, **search)
     progress("fixed points, as in the paper")
     paper = fixed_points(net, visited, preset="paper", **search)
     progress("slow set")
     tried = visited[:: max(1, -(-len(visited) // starts))]
-    settled = slow_states(net, tried, dt=dt)
-    measured = attractor(net, settled, dt=dt) if len(settled) >= FEWEST_SLOW_STATES else None
+    settled = slow_states(net, tried, dt=dt, x=held)
+    measured = attractor(net, settled, dt=dt, x=held) if len(settled) >= FEWEST_SLOW_STATES else None
     progress("Lyapunov exponents")
     driven = None if inputs is None else _driven(net, visited[0], inputs, dt)
     progress("flow field")
-    field = flow_field(net, around=visited) if net.cell.state_size > 1 else None
+    field = flow_field(net, around=visited, x=held) if net.cell.state_size > 1 else None
     return Findings(
         fixed_points=tight,
         paper_points=paper,
@@ -141,6 +148,7 @@ def study(
         driven=driven,
         errors_by_amplitude=tuple(errors_by_amplitude),
         dt=dt,
+        x=held,
     )
 
 

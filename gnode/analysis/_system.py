@@ -132,7 +132,7 @@ def system(
 
     **Arguments:**
 
-    - `source`: the network, cell, or function.
+    - `source`: the network, cell, or function; or a `System`, of which `x`, `dt` and `method` change what is given.
     - `x`: the constant input, zero by default.
     - `dt`: the length of a bin in seconds; without it only the flow can be analysed.
     - `state`: the number of dimensions; required for a function, ignored otherwise.
@@ -144,7 +144,7 @@ def system(
     3
     """
     if isinstance(source, System):
-        return source
+        return _changed(source, x, dt, method)
     network = source if isinstance(source, Network) else None
     if isinstance(source, Network):
         cell, solver = source.cell, source.solver
@@ -161,11 +161,17 @@ def system(
         raise errors.ArgumentError(
             f"source is a {type(source).__name__}, but must be a network, a cell or a function f(h, x)."
         )
-    if method is not None:
-        solver = method if isinstance(method, Solver) else Solver(method)
-    if dt is not None:
-        dt = float(errors.positive("dt", dt))
-    return System(cell, network, _checked_input(cell, x), _rate(cell), solver, dt)
+    made = System(cell, network, _checked_input(cell, x), _rate(cell), solver, None)
+    return _changed(made, None, dt, method)
+
+
+def _changed(of: System, x: Any, dt: float | None, method: str | Solver | None) -> System:
+    """Returns a system with another input, bin or integrator, where one is given."""
+    solver = of.solver if method is None else method if isinstance(method, Solver) else Solver(method)
+    held = of.x if x is None else _checked_input(of.cell, x)
+    return System(
+        of.cell, of.network, held, of.rate, solver, of.dt if dt is None else float(errors.positive("dt", dt))
+    )
 
 
 def in_double(source: System) -> System:

@@ -57,8 +57,10 @@ def resumable(command: str, folder: Path | None = None) -> Generator[None, None,
 
 
 def say(text: str) -> None:
-    """Prints a line without breaking it, and without reading brackets in it as markup."""
-    console.print(text, soft_wrap=True, markup=False)
+    """Prints a text without breaking its lines, without reading brackets in it as markup, and without what steers a
+    terminal: the name of a folder may hold both."""
+    plain = "\n".join("".join(one if one.isprintable() else "?" for one in line) for line in text.split("\n"))
+    console.print(plain, soft_wrap=True, markup=False)
 
 
 def path(text: str) -> Path:

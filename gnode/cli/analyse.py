@@ -32,7 +32,7 @@ def analyse_command(
     """
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from gnode import files
+    from gnode import errors, files
     from gnode.report import FOLDER, runs_in, write_comparison, write_report
     from gnode.train import load
 
@@ -43,7 +43,8 @@ def analyse_command(
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=console) as bar:
         for own, folder in folders.items():
-            name = own.encode("utf-8", "backslashreplace").decode()  # a file name may hold bytes that are no character
+            # A file name may hold bytes that are no character, and characters that steer a terminal.
+            name = errors.in_one_line(own.encode("utf-8", "backslashreplace").decode())
             line = bar.add_task(name)
 
             def tell(part: str, line: Any = line, name: str = name) -> None:

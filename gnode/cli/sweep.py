@@ -177,7 +177,8 @@ def finish(sweep: "Sweep", seconds: float) -> None:
     files.write_text(sweep.folder / "results.md", table)
     console.print(Markdown(table))
     pictures = plots.save(plots.strip(sweep.counting_rows(), by), sweep.folder / "strip", ("png", "pdf"))
-    curves = {value: sweep.load(entry["member"]).curves["validation"] for value, entry in sweep.best(by).items()}
+    best = {value: entry["best_member"]["member"] for value, entry in sweep.best(by).items()}
+    curves = {value: sweep.load(member).curves["validation"] for value, member in best.items()}
     pictures += plots.save(plots.best_curves(curves), sweep.folder / "curves", ("png", "pdf"))
     counts = sweep.status()
     lost = f", {counts['diverged']} diverged" if counts["diverged"] else ""

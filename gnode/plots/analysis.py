@@ -16,8 +16,8 @@ from gnode.arguments import checked
 from gnode.network import AbstractNetwork
 from gnode.plots._style import COLOURS, STYLE, new_figure, plain
 
-KIND_COLOURS = {"stable": "#56B4E9", "marginal": "#E69F00", "saddle": "#CC79A7", "unstable": "#D55E00"}
-KIND_MARKERS = {"stable": "o", "marginal": "s", "saddle": "X", "unstable": "^"}
+KIND_COLOURS = {"stable": "#56B4E9", "marginal": "#E69F00", "saddle": "#CC79A7", "unstable": "#D55E00", "undefined": "0.6"}
+KIND_MARKERS = {"stable": "o", "marginal": "s", "saddle": "X", "unstable": "^", "undefined": "d"}
 STATUS_EDGES = {"equilibrium": "black", "slow": "0.5", "closed_gate": "white"}
 MOST_POINTS_DRAWN = 800  # more only hide each other
 MOST_TRAJECTORIES_DRAWN = 20
@@ -87,9 +87,15 @@ def _field_of(
     net: AbstractNetwork, points: FixedPoints | None, trajectories: Any, options: dict[str, Any]
 ) -> FlowField:
     if "limits" not in options and "around" not in options:
-        around = trajectories if trajectories is not None else None if points is None else points.points
+        around = trajectories if trajectories is not None else None if points is None else _surroundings(points)
         options = options | {"around": around}
     return analysis.flow_field(net, **options)
+
+
+def _surroundings(points: FixedPoints) -> np.ndarray:
+    """The points and the corners of the visited range: one point alone says nothing of the size of the picture."""
+    seen = points.visited_range
+    return points.points if seen is None else np.concatenate([points.points, seen])
 
 
 def _speed(figure: Figure, axes: Axes, field: FlowField) -> None:

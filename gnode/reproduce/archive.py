@@ -40,7 +40,7 @@ class ResultRecord(TypedDict):
     """`NAME.json`."""
 
     name: Annotated[str, "name of the figure, table or claim"]
-    kind: NotRequired[Annotated[str, "figure, table or claim"]]
+    kind: NotRequired[Annotated[str, "figure, table, claim or extension"]]
     title: NotRequired[Annotated[str, "its title"]]
     place: NotRequired[Annotated[str, "where the paper has it"]]
     scale: Annotated[Literal["smoke", "reduced", "paper"], "how large it was made"]

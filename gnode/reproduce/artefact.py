@@ -15,7 +15,7 @@ SCALES: dict[str, str] = {
 }
 """The scales that an artefact can be made at, from the cheapest to the most expensive, with a description of each."""
 
-KINDS = ("figure", "table", "claim")
+KINDS = ("figure", "table", "claim", "extension")
 
 
 @checked_class
@@ -165,7 +165,7 @@ class Artefact:
     **Arguments:**
 
     - `name`: its name on the command line.
-    - `kind`: "figure", "table" or "claim".
+    - `kind`: "figure", "table", "claim", or "extension" for what goes beyond the paper.
     - `title`: what it shows, in a few words.
     - `place`: where the paper has it.
     - `scales`: the scales that it can be made at, each with its expected cost in words.

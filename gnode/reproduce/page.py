@@ -45,13 +45,14 @@ def results_page(folder: str | Path) -> str:
     found = archive.read_results(folder)
     here = [artefact for artefact in all_artefacts() if artefact.name in found]
     largest = [found[artefact.name][0] for artefact in here]
-    claims = [claim for content in largest for claim in content["checks"] if content["scale"] == "paper"]
+    published = [content for artefact, content in zip(here, largest) if artefact.kind != "extension"]
+    claims = [claim for content in published for claim in content["checks"] if content["scale"] == "paper"]
     counts = [sum(claim["holds"] is verdict for claim in claims) for verdict in (True, False, None)]
     lines = [
         "# Every figure, table and claim of the paper",
         f"Made by `gnode reproduce collect` from the JSON files in [{folder.name}]({folder.name}); no number is typed by "
         "hand.",
-        f"{len(here)} of {len(all_artefacts())} artefacts have been run{_by_scale(largest)}. Of the claims checked at "
+        f"{len(here)} of {len(all_artefacts())} artefacts have been run{_by_scale(largest)}. Of the paper's claims checked at "
         f"paper scale {counts[0]} hold, {counts[1]} do not, {counts[2]} could not be decided.",
         _overview(found),
         *(_entry(artefact, found[artefact.name], folder) for artefact in here),

@@ -1,4 +1,6 @@
-"""All artefacts of the paper by name: 15 figures, 6 tables and 3 claims, a file each in `gnode.reproduce.artefacts`."""
+"""All artefacts by name: 15 figures, 6 tables and 3 claims of the paper, and what goes beyond it, a file each in
+`gnode.reproduce.artefacts`.
+"""
 
 import dataclasses
 import importlib
@@ -26,8 +28,9 @@ FIGURES = (
 )
 TABLES = ("table1", "table-tau", "table-critical-speech", "table-fixed-points", "table-characters", "table-critical")
 CLAIMS = ("annulus-generalisation", "gate-and-residual", "capacity")
-NAMES = (*FIGURES, *TABLES, *CLAIMS)
-"""The names of all artefacts: the figures, the tables and the claims, each in the order of the paper."""
+EXTENSIONS = ("fresh-trials",)
+NAMES = (*FIGURES, *TABLES, *CLAIMS, *EXTENSIONS)
+"""The names of all artefacts: figures, tables and claims, each in the order of the paper, then what goes beyond it."""
 
 
 @checked
@@ -48,6 +51,6 @@ def all_artefacts() -> list[Artefact]:
     """Returns all artefacts in the order of `NAMES`.
 
     >>> len(all_artefacts())
-    24
+    25
     """
     return [find_artefact(name) for name in NAMES]

@@ -2,6 +2,7 @@ from gnode.sweeps._cost import SweepCost as SweepCost
 from gnode.sweeps._cost import sweep_cost as sweep_cost
 from gnode.sweeps._folder import Sweep as Sweep
 from gnode.sweeps._folder import is_sweep as is_sweep
+from gnode.sweeps._folder import open_sweep as open_sweep
 from gnode.sweeps._member import member_damage as member_damage
 from gnode.sweeps._member import set_aside_damaged as set_aside_damaged
 from gnode.sweeps._part import Part as Part

@@ -95,7 +95,7 @@ class Sweep:
 
     def counting_rows(self) -> list[dict[str, Any]]:
         """Returns the rows of the members that results are made of."""
-        return [row for row in self.rows() if row.get(_table.COUNTS, True)]
+        return [row for row in self.rows() if row.get(_table.COUNTS) is not False]
 
     def table(self) -> dict[str, list[Any]]:
         """Returns the rows as columns, as `pandas.DataFrame` and `polars.DataFrame` take them."""
@@ -150,7 +150,12 @@ class Sweep:
         """Returns the best setting for each value of `by`: the one with the lowest mean over seeds of the minimum validation
         loss (in a search the settings are chosen with the first seed before).
 
-        Each entry has the setting, the mean and standard deviation over its seeds, their number, and the best member.
+        Each entry keeps apart what belongs to the setting and what to one run of it:
+
+        - `setting`: the settings by name, without the seed.
+        - `mean`, `std`, `seeds`: the minimum validation loss over the seeds, and their number.
+        - `test`: the means over the same seeds of the test scores, as `loss` and `loss_std`; empty without test trials.
+        - `best_member`: the `member` with the lowest loss among them, its `seed`, `best_loss`, `best_epoch` and how it ended.
         """
         return _table.best_settings(self.counting_rows(), errors.one_of("by", by, OPTIONS))
 
@@ -175,6 +180,26 @@ class Sweep:
 
     def __repr__(self) -> str:
         return f"Sweep({str(self.folder)!r}: {len(self.done())} of {self.number()} members of {self.grid.task} done)"
+
+
+@checked
+def open_sweep(folder: str | Path) -> Sweep:
+    """Opens the sweep in a folder, finished or not, and trains nothing.
+
+    **Arguments:** `folder`, the sweep's folder.
+
+    **Returns:** the `Sweep`: `.table()`, `.best(by="model")`, `.load(member)`.
+
+    **Raises:** `StoreError` if the folder holds no sweep.
+
+    >>> import tempfile
+    >>> from gnode import sweep
+    >>> folder = tempfile.mkdtemp()
+    >>> made = sweep("flipflop-square", folder, trials=4, bins=3, epochs=1, prepare=True)
+    >>> open_sweep(folder).members == made.members
+    True
+    """
+    return Sweep(folder)
 
 
 @checked

@@ -11,7 +11,8 @@ import numpy as np
 from gnode import files
 
 OUTCOMES = ("status", "best_loss", "best_epoch", "diverged_at", "epochs_done")
-TESTED = ("test_loss", "test_accuracy")
+TESTED = "test_"
+"""How the names of the columns of test scores begin."""
 COUNTS = "counts"
 """Whether a member of a search is one that results are made of."""
 
@@ -19,45 +20,62 @@ Row = dict[str, Any]
 
 
 def best_settings(rows: Sequence[Row], by: str) -> dict[Any, Row]:
-    """Returns, for each value of `by`, the best member of the setting with the lowest mean loss over seeds.
-
-    The mean, the standard deviation and the number of seeds are added, and test scores are means over the same seeds.
-    """
+    """Returns, for each value of `by`, the setting with the lowest mean loss over seeds, as `Sweep.best` describes it."""
     found: dict[Any, Row] = {}
     for same in _over_seeds(rows).values():
-        losses = np.array([row["best_loss"] for row in same])
-        best = min(same, key=lambda row: (row["best_loss"], row["member"]))
-        std = float(losses.std()) if np.all(np.isfinite(losses)) else float("nan")  # a seed that diverged at once
-        entry = best | {"mean": float(losses.mean()), "std": std, "seeds": len(same)}
-        for score in TESTED:  # of the same runs: test trials never choose
-            if all(row.get(score) is not None for row in same):
-                scores = np.array([row[score] for row in same])
-                entry |= {score: float(scores.mean()), f"{score}_std": float(scores.std())}
-        value = best.get(by)
+        entry = _entry(same)
+        value = entry["setting"].get(by, entry["best_member"].get(by))
         if value not in found or entry["mean"] < found[value]["mean"]:
             found[value] = entry
     return found
 
 
+def _entry(same: Sequence[Row]) -> Row:
+    """Describes a setting by the rows of its seeds: what they share, means over them, and the best of them."""
+    losses = np.array([row["best_loss"] for row in same])
+    best = min(same, key=lambda row: (row["best_loss"], row["member"]))
+    return {
+        "setting": _shared(best),
+        "mean": float(losses.mean()),
+        "std": float(losses.std()) if np.all(np.isfinite(losses)) else float("nan"),  # a seed that diverged at once
+        "seeds": len(same),
+        "test": _test_means(same),
+        "best_member": {name: best.get(name) for name in ("member", "seed", *OUTCOMES)},
+    }
+
+
+def _test_means(same: Sequence[Row]) -> dict[str, float]:
+    """The means over seeds of the test scores that all of them have: test trials never choose."""
+    means: dict[str, float] = {}
+    for score in filter(_is_test_score, same[0]):
+        if all(row.get(score) is not None for row in same):
+            scores = np.array([row[score] for row in same])
+            name = score.removeprefix(TESTED)
+            means |= {name: float(scores.mean()), f"{name}_std": float(scores.std())}
+    return means
+
+
 def as_markdown(best: dict[Any, Row], by: str, shown: Sequence[str]) -> str:
     """Writes the best settings as a Markdown table with the settings `shown`."""
-    tested = [score for score in TESTED if any(entry.get(score) is not None for entry in best.values())]
-    head = [by, *shown, "min. validation loss", *(name.replace("_", " ") for name in tested), "epoch", "member"]
+    names = {name: None for entry in best.values() for name in entry["test"]}
+    tested = [name for name in names if f"{name}_std" in names]
+    scores_named = [f"test {name.replace('_', ' ')}" for name in tested]
+    head = [by, *shown, "min. validation loss", *scores_named, "epoch", "member"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for value, entry in best.items():
-        several = entry["seeds"] > 1
+        several, test = entry["seeds"] > 1, entry["test"]
         spread = f" ± {entry['std']:.2g} ({entry['seeds']} seeds)" if several else ""
         scores = [
-            f"{entry[name]:.4g}" + (f" ± {entry[f'{name}_std']:.2g}" if several else "") if name in entry else ""
+            f"{test[name]:.4g}" + (f" ± {test[f'{name}_std']:.2g}" if several else "") if name in test else ""
             for name in tested
         ]
         cells = [
             value,
-            *(entry.get(name, "") for name in shown),
+            *(entry["setting"].get(name, "") for name in shown),
             f"{entry['mean']:.4g}{spread}",
             *scores,
-            entry["best_epoch"],
-            entry["member"],
+            entry["best_member"]["best_epoch"],
+            entry["best_member"]["member"],
         ]
         lines.append("| " + " | ".join("" if cell is None else str(cell) for cell in cells) + " |")
     return "\n".join(lines) + "\n"
@@ -77,8 +95,15 @@ def _over_seeds(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """Groups rows that differ in nothing but the seed."""
     found: dict[str, list[Row]] = {}
     for row in rows:
-        same = {
-            name: value for name, value in row.items() if name not in ("seed", "member", COUNTS, *OUTCOMES, *TESTED)
-        }
-        found.setdefault(json.dumps(same, sort_keys=True), []).append(row)
+        found.setdefault(json.dumps(_shared(row), sort_keys=True), []).append(row)
     return found
+
+
+def _shared(row: Row) -> Row:
+    """The settings of a row without its seed, and without how the run ended."""
+    own = ("seed", "member", "task", *OUTCOMES, *([COUNTS] if isinstance(row.get(COUNTS), bool) else []))  # or an option
+    return {name: value for name, value in row.items() if name not in own and not _is_test_score(name)}
+
+
+def _is_test_score(name: str) -> bool:
+    return name.startswith(TESTED)

@@ -17,7 +17,8 @@ from gnode.tasks._trials import Task, Trials
 from gnode.types import Key, as_key
 
 RETURNS = (
-    "(inputs, targets) or (inputs, targets, mask): arrays of time x inputs, time x outputs (or one class), and time"
+    "(inputs, targets) or (inputs, targets, mask): arrays of time x inputs, time x outputs (or one class, or a class at "
+    "every bin), and time"
 )
 
 
@@ -87,8 +88,8 @@ def generated(
 
     **Arguments:**
 
-    - `trial`: a function of a key that returns inputs (time x inputs), targets (time x outputs, or one class as a whole
-      number) and, if not all bins count, a mask (time). It is compiled, so its shapes must not depend on the key.
+    - `trial`: a function of a key that returns inputs (time x inputs), targets (time x outputs, or whole numbers:
+      one class, or a class at every bin) and, if not all bins count, a mask (time). It is compiled, so its shapes must not depend on the key.
     - `dt`: the length of a bin in seconds.
     - `trials`, `validation`, `test`: how many trials there are. With `fit(fresh="epoch")` as many training trials are drawn
       anew for every epoch, with "update" for every update; the validation and test trials stay.
@@ -139,7 +140,8 @@ def _shapes(generator: FunctionTrials) -> list[Any]:
             f"return {RETURNS}."
         ) from problem
     shapes = [one.shape for one in found]
-    is_class = len(found) > 1 and shapes[1] == () and jnp.issubdtype(found[1].dtype, jnp.integer)
+    whole = len(found) > 1 and jnp.issubdtype(found[1].dtype, jnp.integer)
+    is_class = whole and shapes[1] in ((), shapes[0][:1])
     fits = len(found) in (2, 3) and len(shapes[0]) == 2 and 0 not in shapes[0]
     fits = fits and (is_class or (len(shapes[1]) == 2 and shapes[1][0] == shapes[0][0]))
     if not fits or (len(found) == 3 and shapes[2] != shapes[0][:1]):

@@ -10,6 +10,7 @@ from gnode.tasks._trials import Task, Trials
 from gnode.tasks.registry import ALIASES, FILE_TASKS, TASKS
 
 NOT_OPTIONS = {"path", "options", "name", "classes", "inputs", "targets", "times", "mask", "lengths"}
+NOT_OPTIONS |= {"split", "input_names", "target_names"}
 """Parameters of the functions for files that are not options: the file provides their values."""
 
 

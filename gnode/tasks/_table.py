@@ -14,7 +14,7 @@ from gnode.tasks._arrays import arrays
 from gnode.tasks._formats.csv_table import Table
 from gnode.tasks._trials import Task
 
-TRIAL, TIME, LABEL = "trial", "time", "label"
+TRIAL, TIME, LABEL, SPLIT = "trial", "time", "label", "split"
 """Default names of the columns."""
 
 
@@ -27,6 +27,7 @@ def table_file(
     input_columns: Sequence[str] | None = None,
     target_columns: Sequence[str] | None = None,
     label_column: str | None = None,
+    split_column: str | None = None,
     dt: float | None = None,
     **options: Any,
 ) -> Task:
@@ -41,9 +42,11 @@ def table_file(
     - `input_columns`: columns of the inputs; by default all that have no other role.
     - `target_columns`: columns of numbers to predict at every row; a row with a missing target does not count.
     - `label_column`: column with the class of a trial, the same in all of its rows; by default "label" if it exists.
+    - `split_column`: column with the part of a trial ("train", "validation", "test"), by default "split" if it exists; or
+      with its group (speaker, session, animal), where `validate_on` and `test_on` name the groups that are held out.
     - `dt`, `options`: as in `arrays`.
 
-    **Returns:** a `Task` whose name is the path.
+    **Returns:** a `Task` whose name is the path, with the names of the columns.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -54,7 +57,9 @@ def table_file(
     if dt is not None:
         errors.positive("dt", dt)
     table = Table(Path(path))
-    columns = _chosen_columns(table, trial_column, time_column, input_columns, target_columns, label_column)
+    columns = _chosen_columns(
+        table, trial_column, time_column, input_columns, target_columns, label_column, split_column
+    )
     if columns.time is None and dt is None:
         raise errors.ArgumentError(
             f"{path} has no column of times; name one (time_column), or pass dt, the step in seconds."
@@ -66,6 +71,7 @@ def table_file(
         "input_columns": None if input_columns is None else list(input_columns),
         "target_columns": None if target_columns is None else list(target_columns),
         "label_column": columns.label,
+        "split_column": columns.split,
     }
     return dataclasses.replace(task, options={**named, "dt": dt, **options})
 
@@ -79,6 +85,7 @@ class _Columns:
     inputs: list[str]
     targets: list[str]
     label: str | None
+    split: str | None
 
 
 def _chosen_columns(
@@ -88,6 +95,7 @@ def _chosen_columns(
     inputs: Sequence[str] | None,
     targets: Sequence[str] | None,
     label: str | None,
+    split: str | None,
 ) -> _Columns:
     """Replaces None by the default columns."""
     time = time or (TIME if TIME in table.names else None)
@@ -99,10 +107,13 @@ def _chosen_columns(
             f"of classes (label_column) out of: {table.listed()}."
         )
     used = {trial, time, label, *(targets or ())}
+    if split is None and SPLIT in table.names and SPLIT not in used | set(inputs or ()):
+        split = SPLIT
+    used.add(split)
     chosen = [name for name in table.names if name not in used] if inputs is None else list(inputs)
     if not chosen:
         raise errors.ArgumentError(f"no column of {table.path} is left to be an input.")
-    return _Columns(trial, time, chosen, list(targets or ()), label)
+    return _Columns(trial, time, chosen, list(targets or ()), label, split)
 
 
 def _trial_arrays(table: Table, columns: _Columns, dt: float | None) -> dict[str, Any]:
@@ -114,7 +125,11 @@ def _trial_arrays(table: Table, columns: _Columns, dt: float | None) -> dict[str
         learned = {"targets": labels, "classes": classes}
     else:
         targets = _padded(table.numbers(columns.targets), place)
-        learned = {"targets": targets, "mask": ~np.isnan(targets).any(axis=2)}
+        learned = {
+            "targets": targets,
+            "mask": ~np.isnan(targets).any(axis=2),
+            "target_names": columns.targets,
+        }
     # Without a column of times, rows are dt apart, and samples are put on bins in the same way.
     times = table.numbers([columns.time]) if columns.time else place[:, 1:] * float(dt or 1)
     _check_times(times[:, 0], place[:, 0], table, columns.time, trials)
@@ -124,6 +139,8 @@ def _trial_arrays(table: Table, columns: _Columns, dt: float | None) -> dict[str
         "inputs": _padded(inputs, place),
         "times": _padded(times, place)[..., 0],
         "lengths": np.bincount(place[:, 0]),
+        "input_names": columns.inputs,
+        "split": _by_trial(table, columns.split, place, trials, "belongs to one part") if columns.split else None,
         **learned,
     }
 
@@ -154,21 +171,24 @@ def _padded(values: np.ndarray, place: np.ndarray) -> np.ndarray:
 
 def _labels(table: Table, column: str, place: np.ndarray, trials: list[str]) -> tuple[np.ndarray, tuple[str, ...]]:
     """Returns the class index of each trial and the names of the classes."""
-    cells = table.column(column)
+    cells = _by_trial(table, column, place, trials, "has one class")
     classes = tuple(sorted(set(cells), key=lambda cell: (len(cell), cell) if cell.isdigit() else (0, cell)))
-    if "" in classes:
-        raise errors.ArgumentError(f"{table.path} has no {column} in row {table.rows[cells.index('')][0]}.")
     index = {name: label for label, name in enumerate(classes)}
-    labels = np.full(len(trials), -1)
-    for (number, _), cell, trial in zip(table.rows, cells, place[:, 0]):
-        label = index[cell]
-        if labels[trial] not in (-1, label):
+    return np.array([index[cell] for cell in cells]), classes
+
+
+def _by_trial(table: Table, column: str, place: np.ndarray, trials: list[str], rule: str) -> list[str]:
+    """Returns the cell of each trial in a column that holds the same text in all rows of a trial."""
+    found: dict[int, str] = {}
+    for (number, _), cell, trial in zip(table.rows, table.column(column), place[:, 0].tolist()):
+        if not cell:
+            raise errors.ArgumentError(f"{table.path} has no {column} in row {number}.")
+        if found.setdefault(trial, cell) != cell:
             raise errors.ArgumentError(
                 f"{table.path} has {column} {errors.shown(cell)} in row {number}, but trial {errors.shown(trials[trial])} "
-                f"began as {errors.shown(classes[labels[trial]])}; a trial has one class."
+                f"began as {errors.shown(found[trial])}; a trial {rule}."
             )
-        labels[trial] = label
-    return labels, classes
+    return [found[trial] for trial in range(len(trials))]
 
 
 def _check_times(times: np.ndarray, trial: np.ndarray, table: Table, column: str | None, trials: list[str]) -> None:

@@ -37,8 +37,8 @@ class Trials:
     **Arguments:**
 
     - `inputs`: array of shape (trials, time, inputs).
-    - `targets`: array of shape (trials, time, outputs) for a regression, or one class index per trial for a
-      classification.
+    - `targets`: array of shape (trials, time, outputs) for a regression; for a classification one class index per trial, or
+      one at every bin, of shape (trials, time).
     - `dt`: length of a bin in seconds, one number or an array of shape (trials, time). A bin of length 0 is padding: the
       state does not change in it.
     - `mask`: array of shape (trials, time), 1 where a bin counts in the loss and 0 where it does not. All ones by default.
@@ -64,19 +64,22 @@ class Trials:
             )
         trials, time, _ = inputs.shape
         is_class = np.issubdtype(targets.dtype, np.integer)
-        if is_class and targets.shape != (trials,):
+        if is_class and targets.shape not in ((trials,), (trials, time)):
             raise errors.ArgumentError(
-                f"targets (classes) has shape {targets.shape}, but must be ({trials},), one per trial."
+                f"targets (classes) has shape {targets.shape}, but must be ({trials},), one per trial, or ({trials}, {time}), "
+                f"one per bin."
             )
         if not is_class and (targets.ndim != 3 or targets.shape[:2] != (trials, time)):
             raise errors.ArgumentError(
                 f"targets has shape {targets.shape}, but must be ({trials}, {time}, outputs) like inputs {inputs.shape}; "
-                f"for a classification pass whole numbers, one per trial."
+                f"for a classification pass whole numbers, one per trial or per bin."
             )
         mask = _checked_mask(self.mask, (trials, time))
         lengths = _checked_lengths(self.lengths, (trials, time))
         dt = _checked_dt(self.dt, (trials, time))
         inputs = _finite("inputs", inputs, "a missing value (NaN) needs a fill: hold, linear or natural")
+        if is_class and targets.ndim == 2:
+            targets = np.where(mask > 0, targets, 0)
         if not is_class:
             if not np.all(mask):  # a target that does not count may be missing
                 targets = np.where(mask[..., None] > 0, targets, 0)
@@ -94,8 +97,8 @@ class Trials:
         return self.inputs.shape[0]
 
     def __repr__(self) -> str:
-        is_class = self.targets.ndim == 1
-        targets = "1 class per trial" if is_class else f"{plural(self.targets.shape[2], 'target')} per bin"
+        kinds = {1: "1 class per trial", 2: "1 class per bin"}
+        targets = kinds.get(self.targets.ndim) or f"{plural(self.targets.shape[2], 'target')} per bin"
         counts = (plural(len(self), "trial"), plural(self.bins, "bin"), plural(self.inputs.shape[2], "input"))
         return f"Trials({', '.join(counts)}, {targets})"
 
@@ -138,10 +141,10 @@ def class_count(labels: np.ndarray) -> int:
     3
     """
     smallest, largest = int(labels.min()), int(labels.max())
-    if smallest < 0 or largest >= len(labels):
+    if smallest < 0 or largest >= labels.size:
         raise errors.ArgumentError(
             f"a label is {smallest if smallest < 0 else largest}, but the labels of {plural(len(labels), 'trial')} must be "
-            f"whole numbers from 0 to {len(labels) - 1}; number the classes 0, 1, 2, ..., or tell their number (outputs)."
+            f"whole numbers from 0 to {labels.size - 1}; number the classes 0, 1, 2, ..., or tell their number (outputs)."
         )
     return largest + 1
 
@@ -197,6 +200,11 @@ def _finite(name: str, values: np.ndarray, remedy: str) -> np.ndarray:
     return rounded
 
 
+def _check_names(name: str, given: tuple[str, ...] | None, count: int, of: str) -> None:
+    if given is not None and len(given) != count:
+        raise errors.ArgumentError(f"{name} holds {len(given)} names, but the task has {count} {of}.")
+
+
 @checked_class
 @dataclasses.dataclass(frozen=True, repr=False)
 class Task:
@@ -212,6 +220,7 @@ class Task:
     - `options`: arguments with which `gnode.tasks.make(name, **options)` makes the same task again; None for a task that
       exists only in memory.
     - `classes`: names of the classes, if they have any.
+    - `input_names`, `output_names`: names of the inputs and of the outputs of a regression, for figures and reports.
     - `generator`: a `TrialGenerator` that draws new training trials on the device, for a task that is drawn at random.
 
     >>> trials = Trials(np.zeros((4, 10, 2)), np.zeros((4, 10, 1)), 0.1)
@@ -229,6 +238,8 @@ class Task:
     options: dict[str, Any] | None = None
     classes: tuple[str, ...] | None = None
     generator: Any = None
+    input_names: tuple[str, ...] | None = None
+    output_names: tuple[str, ...] | None = None
 
     def __post_init__(self):
         errors.one_of("loss", self.loss, LOSSES)
@@ -242,12 +253,15 @@ class Task:
             raise errors.ArgumentError(
                 f"classes holds {len(self.classes)} names of classes, but outputs is {self.outputs}."
             )
+        _check_names("input_names", self.input_names, self.inputs, "inputs")
+        _check_names("output_names", self.output_names, self.outputs, "outputs")
         for part in (self.validation, self.test):
             if part is not None and part.inputs.shape[2] != self.inputs:
                 raise errors.ArgumentError(
                     f"training trials have {self.inputs} inputs and other trials {part.inputs.shape[2]}; they must agree."
                 )
-            if part is not None and part.targets.shape[2:] != self.train.targets.shape[2:]:
+            kind = None if part is None else (part.targets.ndim, *part.targets.shape[2:])
+            if part is not None and kind != (self.train.targets.ndim, *self.train.targets.shape[2:]):
                 raise errors.ArgumentError(
                     f"targets of the training trials have shape {self.train.targets.shape} and others {part.targets.shape}; "
                     f"they must agree, but for the number of trials and bins."

@@ -46,6 +46,11 @@ OPTIONS: dict[str, Option] = {
     "label_column": Option("task", str, "Own .csv: column with the class of a trial."),
     "validation": Option("task", float, "Own file: share of validation trials; flip-flops: their number."),
     "test": Option("task", float, "Own file: share of test trials."),
+    "split_column": Option(
+        "task", str, "Own .csv: column with the part (train, validation, test) or group of a trial."
+    ),
+    "validate_on": Option("task", words, "Own file: groups that are held out for validation, as s07:s08.", "s07"),
+    "test_on": Option("task", words, "Own file: groups that are held out for the test, as s07:s08.", "s08"),
 }
 """The options of tasks, in the order of `--help`."""
 

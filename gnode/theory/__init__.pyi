@@ -1,3 +1,5 @@
+from gnode.theory._balanced import BalancedNetwork as BalancedNetwork
+from gnode.theory._balanced import critical_strength as critical_strength
 from gnode.theory._capacity import CapacityExperiment as CapacityExperiment
 from gnode.theory._capacity import capacity_experiment as capacity_experiment
 from gnode.theory._capacity import cover_probability as cover_probability

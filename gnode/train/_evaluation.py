@@ -67,7 +67,8 @@ def evaluate(net: AbstractNetwork, task: Task, trials: Trials | None = None) -> 
         weight += np.sum(counts, axis=0, dtype=float)
         if task.loss == "cross_entropy":
             rows, bins = np.nonzero(counts > 0)
-            np.add.at(confusion, (trials.targets[chosen[rows]], guess[rows, bins]), 1)
+            true = trials.targets[chosen[rows]] if trials.targets.ndim == 1 else trials.targets[chosen[rows], bins]
+            np.add.at(confusion, (true, guess[rows, bins]), 1)
     with np.errstate(invalid="ignore"):
         by_bin = total / weight
     loss = float(total.sum() / max(weight.sum(), 1e-9))
@@ -99,7 +100,7 @@ def check_fit(net: AbstractNetwork, task: Task, trials: Trials | None = None) ->
             f"trials has targets of shape {trials.targets.shape}, but those of task {task.name} have shape "
             f"{task.train.targets.shape}; pass trials of that kind."
         )
-    if trials.targets.ndim == 1 and not np.all((trials.targets >= 0) & (trials.targets < task.outputs)):
+    if task.loss == "cross_entropy" and not np.all((trials.targets >= 0) & (trials.targets < task.outputs)):
         raise errors.ArgumentError(f"trials has classes other than 0 to {task.outputs - 1}, those of task {task.name}.")
 
 

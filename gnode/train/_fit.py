@@ -16,8 +16,10 @@ from gnode.os_errors import as_path
 from gnode.tasks import Task
 from gnode.train import loop, run_folder
 from gnode.train._run import Run, load
+from gnode.train.callbacks import Callback, Callbacks, Watch, as_callbacks
 from gnode.train.checkpoint import Checkpoint, read_checkpoint
 from gnode.train.loop import Problem
+from gnode.train.own_objects import with_objects
 from gnode.train.settings import Settings, with_present_names
 from gnode.types import Key, as_key
 
@@ -35,6 +37,7 @@ def fit(
     progress: bool | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     extra_config: dict[str, Any] | None = None,
+    callbacks: Callbacks | None = None,
     **settings: Any,
 ) -> Run:
     """Trains a network on a task and keeps the weights with the best validation loss.
@@ -47,6 +50,7 @@ def fit(
     - `progress`: a progress bar; by default on a terminal only.
     - `checkpoint_seconds`: how often a checkpoint is saved.
     - `extra_config`: stored in `config.json`.
+    - `callbacks`: instances of `gnode.train.Callback`, or functions of a `gnode.train.Moment` to be called after each epoch.
     - `settings`: those of `gnode.train.Settings` (epochs, lr, weight_decay, batch_size, clip, penalty, schedule, ...).
 
     **Returns:** a `Run`. A run that diverges says so in its status, and keeps its best weights.
@@ -70,6 +74,7 @@ def fit(
         progress=progress,
         checkpoint_seconds=checkpoint_seconds,
         extra_config=extra_config,
+        callbacks=callbacks,
     )
 
 
@@ -83,13 +88,16 @@ def fit_with(
     progress: bool | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     extra_config: dict[str, Any] | None = None,
+    callbacks: Callbacks | None = None,
 ) -> Run:
     """As `fit`, with the settings as one object."""
+    watched_by = as_callbacks(callbacks)
     problem = loop.pose(net, task, settings, key)
     if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(problem.params)):
         raise errors.ArgumentError("the network holds weights that are not finite; draw it again.")
     config = run_folder.config(net, task, settings, key, extra_config or {})
-    training = _Training(problem, task, None if out is None else Path(out), config, progress, checkpoint_seconds)
+    out = None if out is None else Path(out)
+    training = _Training(problem, task, out, config, progress, checkpoint_seconds, watched_by)
     if training.folder is None:
         return training.run(loop.begin(problem))
     run_folder.check_free(training.folder)
@@ -108,11 +116,16 @@ def resume(
     task: Task | None = None,
     progress: bool | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    callbacks: Callbacks | None = None,
+    optimiser: Any = None,
+    loss: Any = None,
+    metrics: Any = None,
 ) -> Run:
     """Resumes a run from its last checkpoint, to the same numbers as without the interruption.
 
-    **Arguments:** `folder`, the run's folder; `like` and `task`, as in `gnode.load`; `progress` and
-    `checkpoint_seconds`, as in `gnode.fit`.
+    **Arguments:** `folder`, the run's folder; `like` and `task`, as in `gnode.load`; `progress`, `checkpoint_seconds` and
+    `callbacks`, as in `gnode.fit`; `optimiser`, `loss` and `metrics`, those of the run again where they are objects, which
+    a folder names but does not hold.
 
     **Returns:** a `Run`. One that had ended is returned unchanged.
 
@@ -125,13 +138,15 @@ def resume(
     'finished'
     """
     _check_how(checkpoint_seconds, None)
+    watched_by = as_callbacks(callbacks)
     found = load(folder, like=like, task=task)
     if found.status != "interrupted":
         return found
     folder = Path(folder)
+    settings = with_objects(found.settings, {"optimiser": optimiser, "loss": loss, "metrics": metrics}, folder)
     with locked(folder):
         files.remove_leftovers(folder)
-        problem = loop.pose(found.net, found.task, found.settings, as_key(found.config["key"]))
+        problem = loop.pose(found.net, found.task, settings, as_key(found.config["key"]))
         begun = loop.begin(problem)
         checkpoint = read_checkpoint(folder / run_folder.CHECKPOINT, begun.state)
         if checkpoint is None and (folder / run_folder.METRICS).exists():
@@ -140,7 +155,7 @@ def resume(
                 f"{folder} has lost its {run_folder.CHECKPOINT}, without which the run cannot be resumed; load its best "
                 f"weights with gnode.load, or train again in another folder."
             )
-        training = _Training(problem, found.task, folder, found.config, progress, checkpoint_seconds)
+        training = _Training(problem, found.task, folder, found.config, progress, checkpoint_seconds, watched_by)
         return training.run(begun if checkpoint is None else checkpoint)
 
 
@@ -154,9 +169,18 @@ class _Training:
     config: dict[str, Any]
     progress: bool | None
     checkpoint_seconds: float
+    callbacks: tuple[Callback, ...] = ()
 
     def run(self, start: Checkpoint) -> Run:
         """Trains from a checkpoint to the end."""
+        watch = Watch(self.callbacks, self.problem, self.folder, self.config)
+        with watch.closing():
+            run = self.finish(self.train(start, watch), watch.reason)
+            watch.at_end(run)
+        return run
+
+    def train(self, start: Checkpoint, watch: Watch) -> Checkpoint:
+        """Trains from a checkpoint to the last epoch, and saves on the way."""
         began = time.monotonic()
         last_saved, latest = began, start
 
@@ -167,13 +191,16 @@ class _Training:
         title = f"training on {self.task.name}"
         with progress_bar.epoch_bar(self.problem.settings.epochs, start.epoch, title, shown) as update:
 
-            def after_epoch(now: Checkpoint) -> None:
+            def after_epoch(now: Checkpoint) -> Checkpoint:
                 nonlocal latest, last_saved
                 latest = now
                 update(now.epoch, _losses_so_far(now))
+                if watch.after_epoch(timed(now)):
+                    latest = loop.stopped(now)
                 if time.monotonic() - last_saved > self.checkpoint_seconds:
                     self.save(timed(latest))
                     last_saved = time.monotonic()
+                return latest
 
             try:
                 latest = loop.train(self.problem, start, after_epoch)
@@ -181,16 +208,18 @@ class _Training:
                 raise interrupts.Interrupted(self.folder) from None
             finally:  # also after Ctrl-C: what was learned is kept
                 self.save(timed(latest))
-        return self.finish(timed(latest))
+        return timed(latest)
 
     def save(self, checkpoint: Checkpoint) -> None:
         """Brings the folder up to date, if there is one."""
         if self.folder is not None:
             run_folder.save(self.folder, checkpoint, self.problem.network(checkpoint.state.best))
 
-    def finish(self, done: Checkpoint) -> Run:
-        """Judges the run and returns it."""
+    def finish(self, done: Checkpoint, reason: str | None = None) -> Run:
+        """Judges the run and returns it; `reason`, for which a callback stopped it."""
         result = loop.summarise(self.problem, self.task, done)
+        if reason is not None and result["status"] == "stopped":
+            result["reason"] = reason
         if self.folder is not None:
             run_folder.finish(self.folder, result)
         return Run(
@@ -208,7 +237,8 @@ def _losses_so_far(now: Checkpoint) -> str:
     """The text beside the progress bar."""
     curves = now.curves
     train, validation = curves["train"][-1], curves["validation"][-1]
-    return f"train {train:.4g}  validation {validation:.4g}  best {float(now.state.best_loss):.4g}"
+    accuracy = f"  accuracy {curves['accuracy'][-1]:.3f}" if "accuracy" in curves else ""
+    return f"train {train:.4g}  validation {validation:.4g}  best {float(now.state.best_loss):.4g}{accuracy}"
 
 
 def _check_how(checkpoint_seconds: float, extra_config: dict[str, Any] | None) -> None:

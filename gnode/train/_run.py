@@ -28,8 +28,8 @@ class Run:
     - `net`: the network with the lowest validation loss, `best_loss`, which it had in epoch `best_epoch`.
     - `settings`: the hyper-parameters.
     - `curves`: the training loss, the validation loss and the gradient norm of every epoch.
-    - `status`: "finished", "stopped" (by `patience`), "diverged" (at update `diverged_at`) or "interrupted" (it can be
-      resumed); `epochs_done` and `seconds` say how far it came and how long it took.
+    - `status`: "finished", "stopped" (by `patience`, or by a callback for a `reason`), "diverged" (at update `diverged_at`)
+      or "interrupted" (it can be resumed); `epochs_done` and `seconds` say how far it came and how long it took.
     - `test`: the scores on the test trials of the task, if it has any.
     - `folder`, `config`: where the run is stored, and its stored configuration.
 
@@ -46,6 +46,7 @@ class Run:
     seconds: float
     epochs_done: int
     test: dict[str, float] | None = None
+    reason: str | None = None
     folder: Path | None = None
     config: dict[str, Any] = dataclasses.field(default_factory=dict)
     _task: Task | None = None
@@ -96,7 +97,7 @@ class Run:
         counted = plural(epochs, "epoch")
         ended = {
             "finished": f"finished {counted}",
-            "stopped": f"stopped early after {counted}",
+            "stopped": f"stopped early after {counted}" + (f" ({self.reason})" if self.reason else ""),
             "diverged": f"diverged at update {self.diverged_at} (epoch {epochs})",
             "interrupted": f"was interrupted after {epochs} of {plural(self.settings.epochs, 'epoch')}",
         }[self.status]

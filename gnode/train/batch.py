@@ -53,4 +53,4 @@ def first_bins(batch: Batch, bins: int) -> Batch:
         mask=batch.mask[:, :bins],
         lengths=jnp.minimum(batch.lengths, bins),
     )
-    return cut._replace(targets=batch.targets[:, :bins]) if batch.targets.ndim == 3 else cut
+    return cut._replace(targets=batch.targets[:, :bins]) if batch.targets.ndim > 1 else cut

@@ -53,7 +53,8 @@ class Problem:
         return cores_in_use(self.frozen.cores)
 
 
-AfterEpoch = Callable[[Checkpoint], None]
+AfterEpoch = Callable[[Checkpoint], Checkpoint | None]
+"""Is told of an epoch; may return the checkpoint to go on from, such as one that is `stopped`."""
 
 
 def on_device(task: Task) -> Data:
@@ -134,9 +135,15 @@ def train(problem: Problem, checkpoint: Checkpoint, after_epoch: AfterEpoch | No
     while not is_over(problem, checkpoint):
         checkpoint = next_epoch(problem, checkpoint)
         if after_epoch is not None:
-            after_epoch(checkpoint)
+            checkpoint = after_epoch(checkpoint) or checkpoint
         interrupts.check()
     return checkpoint if cores == 1 else checkpoint._replace(state=jax.device_put(checkpoint.state, jax.devices()[0]))
+
+
+def stopped(checkpoint: Checkpoint) -> Checkpoint:
+    """Returns a checkpoint from which training does not go on, as at the end of patience."""
+    state = dataclasses.replace(checkpoint.state, stopped=checkpoint.state.stopped | True)
+    return checkpoint._replace(state=state)
 
 
 def is_over(problem: Problem, checkpoint: Checkpoint) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from gnode.network import AbstractNetwork
 from gnode.train.batch import Batch
@@ -56,7 +56,7 @@ def errors_by_bin(
 ) -> Float[Array, "trials time"]:
     """Computes the error of every bin, whether it counts or not."""
     if kind == "cross_entropy":
-        classes = jnp.broadcast_to(batch.targets[:, None], outputs.shape[:2])
+        classes = classes_by_bin(batch, outputs.shape[1])
         if smoothing is None:
             return optax.softmax_cross_entropy_with_integer_labels(outputs, classes)
         labels = optax.smooth_labels(jax.nn.one_hot(classes, outputs.shape[-1]), smoothing)
@@ -64,6 +64,12 @@ def errors_by_bin(
     if isinstance(kind, str):
         return jnp.mean(_ERRORS[kind](outputs, batch.targets), axis=-1)
     return kind(outputs, batch.targets)
+
+
+def classes_by_bin(batch: Batch, bins: int) -> Int[Array, "trials time"]:
+    """Returns the class at every bin of a classification: that of the trial, where it has one class."""
+    one_each = batch.targets.ndim == 1
+    return jnp.broadcast_to(batch.targets[:, None], (len(batch.targets), bins)) if one_each else batch.targets
 
 
 _ERRORS: dict[str, Callable[[Array, Array], Array]] = {

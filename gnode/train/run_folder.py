@@ -14,6 +14,7 @@ from gnode.tasks.file_record import FileRecord, record_file
 from gnode.train import serialisation
 from gnode.train.checkpoint import Checkpoint, write_checkpoint
 from gnode.train.metrics import curves_as_csv
+from gnode.train.own_objects import as_stored, from_stored
 from gnode.train.settings import Settings, with_present_names
 from gnode.types import Key, plain_key
 
@@ -58,6 +59,7 @@ class RunResult(TypedDict):
     seconds: Annotated[float, "time spent in training"]
     epochs_done: NotRequired[Annotated[int, "epochs trained"]]
     test: NotRequired[Annotated[dict[str, float] | None, "scores of the best network on the test trials"]]
+    reason: NotRequired[Annotated[str, "for which a callback stopped it"]]
 
 
 CONFIG_FILE = StoredFile(
@@ -94,7 +96,7 @@ def read_config(folder: Path) -> RunConfig:
 
 
 def read_settings(config: RunConfig, folder: Path) -> Settings:
-    """Reads the settings in the configuration of a run.
+    """Reads the settings in the configuration of a run. An object that the folder only names is a `Missing` one.
 
     **Raises:** `StoreError` for a setting that this version does not know, or a value that it refuses.
     """
@@ -102,7 +104,7 @@ def read_settings(config: RunConfig, folder: Path) -> Settings:
     if unknown := [name for name in stored if name not in Settings.__dataclass_fields__]:
         raise errors.StoreError(unknown_names(path, unknown, written_by(config)))
     try:
-        return Settings(**stored)
+        return Settings(**from_stored(stored))
     except errors.ArgumentError as problem:
         raise files.damaged(path, str(problem)) from problem
 
@@ -121,7 +123,7 @@ def config(net: AbstractNetwork, task: Task, settings: Settings, key: Key, extra
     file = None if task.options is None else record_file(task.name)
     return {
         "task": {"name": task.name, "options": task.options, **({"file": file} if file else {})},
-        "settings": dataclasses.asdict(settings),
+        "settings": as_stored({field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}),
         "key": plain_key(key),
         "network": serialisation.describe(net),
         **extra,

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from gnode.train.batch import Batch
-from gnode.train.loss import counting_bins
+from gnode.train.loss import classes_by_bin, counting_bins
 from gnode.train.named import name_of
 from gnode.train.settings import Settings
 
@@ -34,7 +34,7 @@ def _mean(values: Array, counts: Array) -> Array:
 
 
 def _accuracy(outputs: Array, batch: Batch, counts: Array) -> Array:
-    return _mean(outputs.argmax(-1) == batch.targets[:, None], counts)
+    return _mean(outputs.argmax(-1) == classes_by_bin(batch, outputs.shape[1]), counts)
 
 
 def _r2(outputs: Array, batch: Batch, counts: Array) -> Array:

@@ -148,7 +148,7 @@ class Settings:
     label_smoothing: float = fit_setting(
         0.0, float, "Share of the target spread over all classes.", compiles=False, switches=True, check=_share
     )
-    metrics: tuple[Any, ...] = fit_setting(
+    metrics: Any = fit_setting(  # noqa: RUF009
         (),
         words,
         "Further metrics of the validation trials, separated by colons.",

@@ -18,12 +18,14 @@ from gnode.os_errors import as_path
 from gnode.solve import Solver
 from gnode.tasks.registry import ALIASES, FILE_TASKS, TASKS
 from gnode.tasks.registry import OPTIONS as TASK_OPTIONS
+from gnode.train.own_objects import as_stored
 from gnode.train.settings import Settings, growing, with_present_names
 
 if TYPE_CHECKING:
     from gnode.network import Network
     from gnode.tasks import Task
     from gnode.train._run import Run
+    from gnode.train.callbacks import Callbacks
     from gnode.types import Key
 
 __all__ = ["OPTIONS", "Realised", "RunSpec", "filled_in", "read", "read_one", "text_of", "train_spec"]
@@ -168,12 +170,17 @@ def filled_in(task: str, given: dict[str, Any], *, drop_unused: bool) -> dict[st
 
 @checked
 def train_spec(
-    spec: RunSpec, out: str | Path | None = None, *, runs: str | Path | None = None, progress: bool | None = None
+    spec: RunSpec,
+    out: str | Path | None = None,
+    *,
+    runs: str | Path | None = None,
+    progress: bool | None = None,
+    callbacks: "Callbacks | None" = None,
 ) -> "Run":
     """Trains the run that a specification describes.
 
     **Arguments:** `spec`; `out`, the folder of the run; `runs`, where `out` is None, a folder in which one called
-    TASK-MODEL-N is made (with neither, nothing is written); `progress`, as in `gnode.fit`.
+    TASK-MODEL-N is made (with neither, nothing is written); `progress` and `callbacks`, as in `gnode.fit`.
 
     **Returns:** a `Run`.
 
@@ -189,7 +196,10 @@ def train_spec(
     if out is None and runs is not None:
         model = spec.settings.get("model", DEFAULTS["model"])
         out = runs / f"{Path(task.name).stem}-{model}-{net.cell.units}"
-    return fit_with(net, task, settings, key=key, out=out, progress=progress, extra_config={"spec": spec.settings})
+    named = {"spec": as_stored(spec.settings)}
+    return fit_with(
+        net, task, settings, key=key, out=out, progress=progress, extra_config=named, callbacks=callbacks
+    )
 
 
 def read(name: str, text: str) -> Any:

@@ -7,7 +7,7 @@ def test_list_run_collect_and_about(tmp_path, gnode_command, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said = gnode_command("reproduce list")
     assert said.status == 0
-    assert said.out.count("never run") == 24
+    assert said.out.count("never run") == 25
     said = gnode_command("reproduce run capacity --out docs/results/reproduce")
     assert said.status == 0, said.err
     assert "holds here" in said.out

@@ -75,9 +75,10 @@ class Received:
             shutil.copytree(self.home / kind, folder, symlinks=True)
             outside.mkdir()
             put(folder / place, make_outside(outside))
-            self._check(command.format("received"), outside, (kind, place, what, command[:40]))
+            self.check(command.format("received"), outside, (kind, place, what, command[:40]))
 
-    def _check(self, command, outside, what):
+    def check(self, command, outside, what):
+        """Runs a command, and notes it if it fails without a sentence, hangs, or changes anything outside."""
         self.count += 1
         before = digest(outside)
         said = self.worker.run(command, SLOW if "analyse" in command else HANG)
@@ -90,6 +91,7 @@ class Received:
         if digest(outside) != before:
             changed = [name for name in {*digest(outside), *before} if digest(outside).get(name) != before.get(name)]
             self.wrong.append((*what, "outside was touched", changed))
+        return said
 
 
 def files_of(folder):
@@ -187,7 +189,7 @@ def test_a_spoilt_data_set(received):
         shutil.copytree(good, cache)
         outside.mkdir()
         put(cache / place, make_outside(outside))
-        received._check(command, outside, ("data", place, what, command))
+        received.check(command, outside, ("data", place, what, command))
 
     for command in DATA_COMMANDS:
         for place in places:
@@ -209,8 +211,7 @@ def test_folders_with_odd_names(received):
             listed = [part if part != "{}" else target for part in words.split()]
             command = [*listed, "--out", target] if words in (TRAIN, SWEEP) else listed
             command += [target] if words not in (TRAIN, SWEEP, ANALYSE) else []
-            received._check(command, outside, (repr(name), words[:20]))
-            said = received.worker.run(command, HANG)
+            said = received.check(command, outside, (repr(name), words[:20]))
             if any(sign in said["out"] + said["err"] for sign in "\x1b\x07\x7f\u202e"):
                 received.wrong.append((repr(name), words[:20], "control characters were printed"))
     done(received, 40)

@@ -190,6 +190,7 @@ def _sweeps() -> dict[str, Callable[[], Call]]:
         "Part.read": lambda: (sweeps.Part.read, {"text": "1/2"}),
         "Part.members": lambda: (sweeps.Part(1, 2).members, {"grid": grid(), "together": [[0, 1]]}),
         "Sweep": lambda: (sweeps.Sweep, {"folder": stored_sweep()}),
+        "open_sweep": lambda: (sweeps.open_sweep, {"folder": stored_sweep()}),
         "Sweep.todo": lambda: (sweeps.Sweep(stored_sweep()).todo, {"part": sweeps.Part(1, 2)}),
         "Sweep.members_of": lambda: (sweeps.Sweep(stored_sweep()).members_of, {"part": sweeps.Part(1, 2)}),
         "Sweep.number": lambda: (sweeps.Sweep(stored_sweep()).number, {"part": sweeps.Part(1, 2)}),

@@ -50,7 +50,7 @@ def test_only_the_chosen_settings_count(searched):
     best = searched.best()
     for model in AXES["model"]:
         tried = losses(searched, model=model)
-        assert (best[model]["lr"], best[model]["weight_decay"]) == min(tried, key=lambda setting: tried[setting])
+        assert tuple(best[model]["setting"][name] for name in ("lr", "weight_decay")) == min(tried, key=lambda setting: tried[setting])
         assert best[model]["seeds"] == 3
         chosen = [i for i in searched.counting() if searched.members[i]["model"] == model]
         values = [searched.result(index)["best_loss"] for index in chosen]
@@ -141,8 +141,9 @@ def test_tries_may_be_shorter_than_what_counts(tmp_path):
         }
         assert len(tried) == 4
         best = found.best()[model]
-        assert (best["lr"], best["weight_decay"]) == min(tried, key=lambda setting: tried[setting])
-        assert (best["seeds"], best["epochs_done"]) == (3, 3)
+        chosen = best["setting"]
+        assert (chosen["lr"], chosen["weight_decay"]) == min(tried, key=lambda setting: tried[setting])
+        assert (best["seeds"], best["best_member"]["epochs_done"]) == (3, 3)
     assert found.grid.varying() == ["model", "lr", "weight_decay", "seed"]  # of what counts
     assert resume_sweep(found.folder).todo() == []
 

@@ -9,9 +9,11 @@ import jax
 import numpy as np
 import pytest
 
+import gnode
 from gnode import Sweep, resume_sweep, sweep
 from gnode.errors import ArgumentError, GnodeError, StoreError
 from gnode.sweeps import Grid, sweep_cost
+from gnode.sweeps._table import as_markdown, best_settings
 from gnode.sweeps.engines import one_program
 from gnode.sweeps.grid import read_axes
 from gnode.train import RunSpec, program, train_spec
@@ -113,11 +115,37 @@ def test_the_best_is_over_the_mean_of_seeds(grid_folder):
             if table["model"][i] == model:
                 means.setdefault((table["lr"][i], table["batch_size"][i]), []).append(table["best_loss"][i])
         best = min(means, key=lambda setting: np.mean(means[setting]))
-        assert (entry["lr"], entry["batch_size"]) == best
+        assert (entry["setting"]["lr"], entry["setting"]["batch_size"]) == best
         assert entry["mean"] == pytest.approx(np.mean(means[best]))
         assert entry["std"] == pytest.approx(np.std(means[best]))
         assert entry["seeds"] == 2
+        own = entry["best_member"]
+        assert own["best_loss"] == table["best_loss"][own["member"]] == min(means[best])
+        assert own["seed"] == table["seed"][own["member"]]
+        assert not {"seed", "member", "best_loss", "best_epoch", "status"} & entry["setting"].keys()
+        assert entry.keys() == {"setting", "mean", "std", "seeds", "test", "best_member"}
     assert "± " in found.markdown()
+
+
+def test_open_sweep_is_the_sweep_of_a_folder(grid_folder, tmp_path):
+    assert gnode.open_sweep(grid_folder).table() == Sweep(grid_folder).table()
+    with pytest.raises(StoreError, match="holds no sweep"):
+        gnode.open_sweep(tmp_path)
+
+
+def test_best_is_over_seeds_for_any_test_score_and_any_axis():
+    """An option that is called like the column of a search is an axis too, and every test score is a mean over seeds."""
+    rows = [
+        {"member": m, "task": "t", "model": "gru", "counts": c, "seed": s, "status": "finished", "best_loss": loss}
+        | {"best_epoch": m, "diverged_at": None, "epochs_done": 3, "test_loss": loss, "test_r2": r2}
+        for m, (c, s, loss, r2) in enumerate([("9", 0, 4.0, 0.1), ("9", 1, 2.0, 0.3), ("5", 0, 1.0, 0.9), ("5", 1, 9.0, 1)])
+    ]
+    entry = best_settings(rows, "model")["gru"]
+    assert entry["setting"] == {"model": "gru", "counts": "9"}
+    assert (entry["mean"], entry["seeds"]) == (3.0, 2)
+    assert entry["test"] == pytest.approx({"loss": 3.0, "loss_std": 1.0, "r2": 0.2, "r2_std": 0.1})
+    assert entry["best_member"]["member"] == 1
+    assert "test r2" in as_markdown({"gru": entry}, "model", ["counts"])
 
 
 @pytest.mark.parametrize("engine", ["threads", "one_program"])

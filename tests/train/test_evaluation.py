@@ -92,7 +92,7 @@ def test_a_sweep_tabulates_test_scores(tmp_path):
     assert all(0 <= accuracy <= 1 for accuracy in table["test_accuracy"])
     best = found.best()["gru"]
     chosen = [value for value, model in zip(table["test_loss"], table["model"]) if model == "gru"]
-    assert best["test_loss"] == pytest.approx(np.mean(chosen))
+    assert best["test"]["loss"] == pytest.approx(np.mean(chosen))
     assert "test accuracy" in found.markdown()
 
 

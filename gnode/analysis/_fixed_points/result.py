@@ -92,6 +92,7 @@ class FixedPoints:
     | `stability`    | the eigenvalues and classes                                                                        |
     | `outcomes`     | the outcome of every start, from `STATUSES`                                                        |
     | `ends`         | for every start the index of its point, -1 if it found none                                        |
+    | `visited_range`| the smallest and the largest value of every coordinate of the visited states                       |
 
        No example: made by `fixed_points`.
     """
@@ -109,6 +110,7 @@ class FixedPoints:
     outcomes: np.ndarray
     ends: np.ndarray
     settings: SearchSettings
+    visited_range: Float[np.ndarray, "2 state"] | None = None
 
     def __len__(self) -> int:
         return len(self.points)

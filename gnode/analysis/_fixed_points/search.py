@@ -223,6 +223,7 @@ def _collect(of: System, settings: SearchSettings, search: _Search, margin: floa
         outcomes=outcomes,
         ends=ends,
         settings=settings,
+        visited_range=np.stack([search.visited.min(axis=0), search.visited.max(axis=0)]),
     )
 
 

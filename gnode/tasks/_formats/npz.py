@@ -11,8 +11,8 @@ from gnode.tasks._formats.archives import ARCHIVE_ERRORS, refuse_expansion
 from gnode.tasks._formats.npy import NUMBERS, TEXTS, read_npy
 from gnode.tasks._formats.plain import plain_file, told
 
-TEXT_ARRAYS = ("label_names", "names")
-"""Arrays that hold texts; all others hold real numbers."""
+TEXT_ARRAYS = ("label_names", "names", "classes", "input_names", "target_names")
+"""Arrays that hold texts; all others hold real numbers, but for `split`, which may hold either."""
 
 
 def read_npz(
@@ -50,4 +50,5 @@ def read_npz(
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> np.ndarray:
     refuse_expansion(entry)
     with archive.open(entry) as file:
-        return read_npy(file, entry.file_size, name, TEXTS if name in TEXT_ARRAYS else NUMBERS)
+        kinds = TEXTS + NUMBERS if name == "split" else TEXTS if name in TEXT_ARRAYS else NUMBERS
+        return read_npy(file, entry.file_size, name, kinds)
