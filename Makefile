@@ -46,6 +46,7 @@ bench: install         ## ratios against what a user would pick instead, each me
 	$(BIN)/python benchmarks/training_step.py
 	$(BIN)/python benchmarks/sweep_throughput.py
 	$(BIN)/python benchmarks/fixed_points.py
+	$(BIN)/python benchmarks/callbacks.py
 
 reproduce-smoke: install ## all 24 figures, tables and claims of the paper, small (needs the data sets of `gnode data`)
 	failed=; for name in $$($(BIN)/python -c 'from gnode.reproduce import NAMES; print(*NAMES)'); do \

@@ -136,7 +136,6 @@ def study(
     progress("Lyapunov exponents")
     driven = None if inputs is None else _driven(net, visited[0], inputs, dt)
     progress("flow field")
-    field = flow_field(net, around=visited, x=held) if net.cell.state_size > 1 else None
     return Findings(
         fixed_points=tight,
         paper_points=paper,
@@ -144,7 +143,7 @@ def study(
         slow_count=len(settled),
         visited_count=len(tried),
         components=pca(visited),
-        field=field,
+        field=flow_field(net, around=visited, x=held) if net.cell.state_size > 1 else None,
         driven=driven,
         errors_by_amplitude=tuple(errors_by_amplitude),
         dt=dt,

@@ -169,9 +169,7 @@ def _changed(of: System, x: Any, dt: float | None, method: str | Solver | None) 
     """Returns a system with another input, bin or integrator, where one is given."""
     solver = of.solver if method is None else method if isinstance(method, Solver) else Solver(method)
     held = of.x if x is None else _checked_input(of.cell, x)
-    return System(
-        of.cell, of.network, held, of.rate, solver, of.dt if dt is None else float(errors.positive("dt", dt))
-    )
+    return System(of.cell, of.network, held, of.rate, solver, of.dt if dt is None else float(errors.positive("dt", dt)))
 
 
 def in_double(source: System) -> System:

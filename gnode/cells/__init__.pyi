@@ -1,5 +1,7 @@
 from gnode.cells._base import Cell as Cell
 from gnode.cells._base import GatedCell as GatedCell
+from gnode.cells._dale import Dale as Dale
+from gnode.cells._dale import dale as dale
 from gnode.cells._gated import Gated as Gated
 from gnode.cells._gated import gated as gated
 from gnode.cells._gated import gnode as gnode
@@ -11,6 +13,8 @@ from gnode.cells._gru import GRU as GRU
 from gnode.cells._gru import gru as gru
 from gnode.cells._lem import LEM as LEM
 from gnode.cells._lem import lem as lem
+from gnode.cells._low_rank import LowRank as LowRank
+from gnode.cells._low_rank import lowrank as lowrank
 from gnode.cells._lstm import LSTM as LSTM
 from gnode.cells._lstm import lstm as lstm
 from gnode.cells._stack import Stack as Stack

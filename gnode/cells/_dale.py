@@ -28,8 +28,8 @@ class Dale(Cell):
 
         tau dh/dt = -h + W r + U x + b,     r = phi(h) >= 0,     W_ij = mask_ij |A_ij| s_j.
 
-    A is trained and free, so the signs and the missing connections of W hold after every update, whatever the optimiser does.
-    The absolute value keeps weight decay what it is elsewhere (a softplus would decay to 0.69, not to 0), and no
+    A is trained and free, so the signs of W and its missing connections hold after every update, whatever the optimiser
+    does. The absolute value keeps weight decay what it is elsewhere (a softplus would decay to 0.69, not to 0), and no
     weight is lost for good, as it is where a rectified one has become negative. The readout sees the rates r.
 
     | symbol | field       | shape | trained |
@@ -48,12 +48,12 @@ class Dale(Cell):
     A: Float[Array, "units units"]
     U: Float[Array, "units inputs"]
     b: Float[Array, " units"]
-    mask: Float[Array, "units units"] = untrained()
-    signs: Float[Array, " units"] = untrained()
     timescale: Timescale
     hidden: str = eqx.field(static=True)
     inputs: int = eqx.field(static=True)
     units: int = eqx.field(static=True)
+    mask: Float[Array, "units units"] = untrained()
+    signs: Float[Array, " units"] = untrained()
 
     def __check_init__(self):
         N, D = errors.whole("units", self.units), errors.whole("inputs", self.inputs)
@@ -75,15 +75,12 @@ class Dale(Cell):
         """W, the weights with their signs and without the missing ones."""
         return self.mask * jnp.abs(self.A) * self.signs
 
-    def rates(self, h: Float[Array, "*time state"]) -> Float[Array, "*time units"]:
+    def visible(self, h: Float[Array, "*time state"]) -> Float[Array, "*time units"]:
         """Computes the rates r = phi(h), which are not negative."""
         return activation(self.hidden)(h)
 
-    def visible(self, h: Float[Array, "*time state"]) -> Float[Array, "*time units"]:
-        return self.rates(h)
-
     def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
-        return (self.rates(h) @ self.recurrent.T + x @ self.U.T + self.b - h) / self.timescale()
+        return (self.visible(h) @ self.recurrent.T + x @ self.U.T + self.b - h) / self.timescale()
 
 
 @checked
@@ -98,14 +95,14 @@ def dale(
     baseline: float | None = None,
     tau: ArrayLike | Sequence[float] = 1.0,
     learn_tau: str = "no",
-    init: str | Initialiser = "critical",
+    init: str | Initialiser = "glorot_uniform",
     bias_std: float | None = None,
     key: Key | int,
 ) -> Dale:
     """Draws a rate network that obeys Dale's law, tau dh/dt = -h + W phi(h) + U x + b, balanced and at random.
 
-    In every row excitation and inhibition cancel, so that the signs leave no outlier in the spectrum of W, and h = b is a fixed
-    point: see `gnode.theory.BalancedNetwork`, which also says how weights are drawn and a critical rule scales them.
+    In every row excitation and inhibition cancel, so that the signs leave no outlier in the spectrum of W, and h = b is a
+    fixed point: see `gnode.theory.BalancedNetwork`, which also says how the weights are drawn.
 
     **Arguments:**
 
@@ -129,14 +126,11 @@ def dale(
     inputs, state = check_sizes(inputs, state)
     errors.one_of("hidden", hidden, RATES)
     rest = (1.0 if hidden == "relu" else 0.0) if baseline is None else float(errors.finite("baseline", baseline))
-    network = balanced_ensemble(
-        state, errors.share("excitatory", excitatory), errors.share("density", density, zero=False), self_connections
-    )
+    network = balanced_ensemble(state, excitatory, density, self_connections)
     rule = initialiser(init, bias_std)
-    strength = balanced_strength(rule, network, hidden, rest)
     key_A, key_U, key_b = jax.random.split(as_key(key), 3)
     A, mask, signs = draw_balanced(key_A, network)
-    A = strength * A
+    A = balanced_strength(rule, network, hidden, rest) * A
     if rule.critical == "empirical":
         A = A * empirical_gain(A * signs * jax.grad(activation(hidden))(rest), 1)
     return Dale(

@@ -23,8 +23,8 @@ class LowRank(Cell):
 
         tau dh/dt = -h + W phi(h) + U x + b,     W = M N^T / N_units.
 
-    The recurrence reads R numbers, kappa = N^T phi(h) / N_units, and moves the state along the R columns of M only. Therefore a
-    state that starts at 0 stays in the span of M, U and b. The entries of M and N are of order one at any number of units.
+    The recurrence reads R numbers, kappa = N^T phi(h) / N_units, and moves the state along the R columns of M only. A state
+    that starts at 0 therefore stays in the span of M, U and b. The entries of M and N are of order one at any N_units.
 
     | symbol | field    | shape |
     |--------|----------|-------|
@@ -34,7 +34,7 @@ class LowRank(Cell):
     | b      | `b`      | N     |
     | phi    | `hidden` |       |
 
-    >>> low_rank(2, 100, rank=2, key=0)
+    >>> lowrank(2, 100, rank=2, key=0)
     LowRank(2 inputs, 100 units, tau=1, 700 parameters)
     """
 
@@ -71,7 +71,7 @@ class LowRank(Cell):
 
 
 @checked
-def low_rank(
+def lowrank(
     inputs: int,
     state: int,
     *,
@@ -79,7 +79,7 @@ def low_rank(
     hidden: str = "tanh",
     tau: ArrayLike | Sequence[float] = 1.0,
     learn_tau: str = "no",
-    init: str | Initialiser = "critical",
+    init: str | Initialiser = "glorot_uniform",
     bias_std: float | None = None,
     key: Key | int,
 ) -> LowRank:
@@ -93,14 +93,14 @@ def low_rank(
     - `inputs`, `state`, `tau`, `learn_tau`, `bias_std`, `key`: as in `gated`.
     - `rank`: R, at most the number of units.
     - `hidden`: phi.
-    - `init`: "critical" sets the eigenvalues of W to 1 / phi'(0), so that without bias the R directions are marginal at rest;
-      any other rule sets them to the spectral radius of its matrices of full rank, and draws U.
+    - `init`: "critical" sets the eigenvalues of W to 1 / phi'(0), so that the R directions are marginal at rest (without
+      bias); any other rule sets them to the spectral radius of its matrices of full rank, and draws U.
 
     **Returns:** a `LowRank` cell.
 
     **Raises:** `ArgumentError` for a value that is not allowed.
 
-    >>> low_rank(2, 100, rank=3, key=0).M.shape
+    >>> lowrank(2, 100, rank=3, key=0).M.shape
     (100, 3)
     """
     inputs, state = check_sizes(inputs, state)

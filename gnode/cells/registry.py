@@ -5,6 +5,7 @@ figures read this table; the names of cells are listed nowhere else.
 """
 
 import dataclasses
+from functools import partial
 from pkgutil import resolve_name
 from typing import Any
 
@@ -13,10 +14,13 @@ from gnode.arguments import checked, checked_class
 from gnode.init import RULES
 from gnode.options import Option, choice, single, widths, yes_or_no
 
-__all__ = ["CELLS", "LEARN_TAU", "OPTIONS", "CellEntry", "cell_colour", "cell_entry", "cell_label", "register"]
+__all__ = ["CELLS", "LEARN_TAU", "OPTIONS", "RATES", "CellEntry", "cell_colour", "cell_entry", "cell_label", "register"]
 
 LEARN_TAU = ("no", "shared", "per_unit")
 """The values of the option `learn_tau`: tau is constant, one trained number, or one trained number per unit."""
+
+RATES = ("relu", "softplus", "sigmoid")
+"""The activations of cells with firing rates, which are not negative."""
 
 OPTIONS: dict[str, Option] = {
     "widths": Option(
@@ -30,6 +34,29 @@ OPTIONS: dict[str, Option] = {
     "leak": Option("network", yes_or_no, "Include the leak -h: yes or no.", "no"),
     "activate_state": Option("network", yes_or_no, "Apply the hidden activation to h before W0: yes or no.", "yes"),
     "gate": Option("network", yes_or_no, "Include the gates of LEM: yes or no.", "no"),
+    "rank": Option("network", int, "Rank R of the recurrent matrix of lowrank.", check=errors.whole),
+    "excitatory": Option(
+        "network",
+        float,
+        "Share of excitatory units of dale.",
+        compiles=False,
+        check=errors.share,
+        synonyms=("excitatory_fraction", "inhibitory"),
+    ),
+    "density": Option(
+        "network",
+        float,
+        "Share of the connections of dale that exist.",
+        compiles=False,
+        check=partial(errors.share, zero=False),
+        synonyms=("connectivity", "sparsity"),
+    ),
+    "self_connections": Option(
+        "network", yes_or_no, "Let units of dale connect to themselves: yes or no.", "no", compiles=False
+    ),
+    "baseline": Option(
+        "network", float, "Initial bias of every unit of dale.", compiles=False, check=single(errors.finite)
+    ),
     "tau": Option("network", float, "Time constant in seconds.", compiles=False, check=single(errors.positive)),
     "learn_tau": Option("network", str, f"Train tau: {', '.join(LEARN_TAU)}.", check=choice(LEARN_TAU)),
     "init": Option("network", str, f"Initialiser: {', '.join(RULES)}.", compiles=False, synonyms=("initialiser",)),
@@ -141,6 +168,22 @@ CELLS: dict[str, CellEntry] = {
         "#D55E00",
         (*_GATED, "widths"),
         "Neural ODE with leak, tau dh/dt = -h + F, F with hidden layers.",
+    ),
+    "dale": CellEntry(
+        "gnode.cells._dale:dale",
+        "gnode.cells._dale:Dale",
+        "E-I RNN",
+        "#882255",
+        (*_COMMON, "hidden", "excitatory", "density", "self_connections", "baseline"),
+        "Rate network of excitatory and inhibitory units (Dale's law), tau dh/dt = -h + W r + U x + b, r = relu(h).",
+    ),
+    "lowrank": CellEntry(
+        "gnode.cells._low_rank:lowrank",
+        "gnode.cells._low_rank:LowRank",
+        "low-rank RNN",
+        "#44AA99",
+        (*_COMMON, "hidden", "rank"),
+        "Rate network of low rank, tau dh/dt = -h + M N^T tanh(h) / N_units + U x + b.",
     ),
     "gnode": _gated(
         "gnode",

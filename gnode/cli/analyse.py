@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnode.cli._shared import COUNT, SEED, check_folder, console, path, say
+from gnode.cli._shared import COUNT, SEED, check_folder, console, numbers, path, say
 
 if TYPE_CHECKING:
     from gnode.analysis import Findings
@@ -25,21 +25,29 @@ def analyse_command(
         int, typer.Option(help="Number of visited states from which fixed points are searched.", **COUNT)
     ] = 10_000,
     seed: Annotated[int, typer.Option(help="Seed of the choice of those states.", **SEED)] = 0,
+    held: Annotated[
+        str | None,
+        typer.Option(
+            "--input", help="Analyse at a constant input, one number per input, as 0.5,0; by default at zero."
+        ),
+    ] = None,
 ) -> None:
     """Look inside a trained network: report.html, its figures, and analysis.json.
 
-    Example: gnode analyse runs/flipflop-square-gnode-2
+    Example: gnode analyse runs/flipflop-square-gnode-2 --input 0.5,0
     """
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from gnode import errors, files
-    from gnode.report import FOLDER, runs_in, write_comparison, write_report
+    from gnode.report import FOLDER, NUMBERS, runs_in, write_comparison, write_report
     from gnode.train import load
 
+    x = None if held is None else numbers("input", held)
     folders = runs_in(run)
     target = files.inside(run, FOLDER) if out is None else out
     check_folder(target)
-    findings: dict[str, Findings] = {}
+    findings: dict[str, Findings | None] = {}
+    verdicts: dict[str, str] = {}
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=console) as bar:
         for own, folder in folders.items():
@@ -51,15 +59,18 @@ def analyse_command(
                 bar.update(line, description=f"{name}: {part}")
 
             here = target if len(folders) == 1 else target / own
-            findings[name] = write_report(load(folder), here, name=name, starts=starts, seed=seed, progress=tell)
+            findings[name] = write_report(load(folder), here, name=name, x=x, starts=starts, seed=seed, progress=tell)
+            verdicts[name] = files.read_json(here / NUMBERS)["verdict"]
             bar.update(line, description=f"{name}: done", total=1, completed=1)
     if len(folders) > 1:
         write_comparison(findings, target)
     _print(findings)
+    for name, verdict in verdicts.items():
+        say(errors.in_one_line(f"{name}: {verdict}"))
     say(f"Report: {target / 'report.html'}")
 
 
-def _print(findings: "dict[str, Findings]") -> None:
+def _print(findings: "dict[str, Findings | None]") -> None:
     from rich.markup import escape
     from rich.table import Table
 

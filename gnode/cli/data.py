@@ -153,7 +153,8 @@ def _draw(data: "DataSet", found: "Checked", out: Path) -> list[Path]:
     titles = (
         [] if task.classes is None else [f"“{task.classes[index]}”" for index in task.train.targets[examples(task)]]
     )
-    figure = plots.example_series(found.observed, found.filled, task.dt, titles)
+    names = (task.input_names or ())[-found.observed.shape[2] :]  # without the time stamp
+    figure = plots.example_series(found.observed, found.filled, task.dt, titles, names)
     files = plots.save(figure, out / f"{data.name}-trials")
     if found.class_counts():
         files += plots.save(plots.class_counts(found.class_counts(), list(found.parts)), out / f"{data.name}-classes")

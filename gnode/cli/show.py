@@ -23,10 +23,11 @@ def list_command() -> None:
     from gnode.network.names import INITIAL_STATES
     from gnode.solve import ADJOINTS, METHODS
     from gnode.sweeps.engines.registry import ENGINES
-    from gnode.tasks.registry import TASKS
+    from gnode.tasks.registry import PACKAGE_TASKS, TASKS
 
     _table("Models", {name: entry.summary for name, entry in CELLS.items()})
-    _table("Tasks", {name: entry.summary for name, entry in TASKS.items()})
+    of_packages = {f"{name}:NAME": entry.summary for name, entry in PACKAGE_TASKS.items()}
+    _table("Tasks", {name: entry.summary for name, entry in TASKS.items()} | of_packages)
     _table("Methods", METHODS)
     _table("Initialisers", {name: describe_rule(name) for name in RULES})
     _table("Initial states", INITIAL_STATES)

@@ -10,7 +10,7 @@ from gnode.cli._run_options import with_run_options
 from gnode.cli._shared import Progress, path, resumable, say
 
 if TYPE_CHECKING:
-    from gnode.train import Run
+    from gnode.train import Callback, Run
 
 
 def add_to(app: typer.Typer) -> None:
@@ -25,6 +25,13 @@ def train_command(
         Path | None, typer.Option(help="Folder for the run; by default runs/TASK-MODEL-N.", parser=path)
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="Resume the run in this folder.", parser=path)] = None,
+    log: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND:PLACE",
+            help="Log to tensorboard:FOLDER, wandb:PROJECT (offline) or mlflow:FOLDER; may be repeated.",
+        ),
+    ] = None,
     progress: Progress = None,
 ) -> None:
     """Train one network, keep the best weights, draw what it does.
@@ -34,28 +41,38 @@ def train_command(
     if resume is not None:
         if task is not None or given or out:
             raise errors.ArgumentError("--resume takes all settings from the run's folder; give it alone.")
-        finish(_resume(resume, progress))
+        finish(_resume(resume, _loggers(log), progress))
     elif task is None:
         raise errors.ArgumentError("the task is missing; `gnode list` shows them, e.g. gnode train flipflop-square.")
     else:
-        finish(_train(task, given, out, progress))
+        finish(_train(task, given, out, _loggers(log), progress))
 
 
-def _train(task: str, given: dict[str, str], out: Path | None, progress: bool | None) -> "Run":
+def _loggers(texts: list[str] | None) -> "list[Callback]":
+    if not texts:
+        return []
+    from gnode.train.loggers import logger_of
+
+    return [logger_of(text) for text in texts]
+
+
+def _train(
+    task: str, given: dict[str, str], out: Path | None, callbacks: "list[Callback]", progress: bool | None
+) -> "Run":
     from gnode.train.spec import RunSpec, read_one, train_spec
 
     spec = RunSpec.of(task, {name: read_one(name, text) for name, text in given.items()})
     _use_cores(spec.settings.get("cores", 1))
     with resumable("gnode train --resume {}"):
-        return train_spec(spec, out, runs="runs", progress=progress)
+        return train_spec(spec, out, runs="runs", progress=progress, callbacks=callbacks)
 
 
-def _resume(folder: Path, progress: bool | None) -> "Run":
+def _resume(folder: Path, callbacks: "list[Callback]", progress: bool | None) -> "Run":
     from gnode.train import resume, run_folder
 
     _use_cores(run_folder.cores_of(folder))
     with resumable("gnode train --resume {}"):
-        return resume(folder, progress=progress)
+        return resume(folder, progress=progress, callbacks=callbacks)
 
 
 def _use_cores(cores: int) -> None:

@@ -1,7 +1,5 @@
 """Draws of recurrent weights with a structure: signs and balance (Dale's law), or a low rank."""
 
-from functools import lru_cache
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -17,7 +15,6 @@ __all__ = ["balanced_ensemble", "balanced_strength", "draw_balanced", "draw_low_
 _BESIDE_KINK = np.array([-1e-9, 1e-9])
 
 
-@lru_cache(maxsize=256)  # the members of a grid need the same one many times
 def balanced_ensemble(units: int, excitatory: float, density: float, self_connections: bool) -> BalancedNetwork:
     """Returns the ensemble of sign-constrained weights, of which theory knows the spectrum."""
     return BalancedNetwork(units, excitatory, density, self_connections)
@@ -47,7 +44,7 @@ def rule_radius(rule: Initialiser) -> float:
 def draw_balanced(
     key: Key, network: BalancedNetwork
 ) -> tuple[Float[Array, "units units"], Float[Array, "units units"], Float[Array, " units"]]:
-    """Draws the magnitudes of a `BalancedNetwork` at T = 1, its mask of connections (0 or 1), and the sign of each column."""
+    """Draws the magnitudes of a `BalancedNetwork` at T = 1, its mask of connections (0 or 1) and the signs of columns."""
     N, key_mask, key_size = network.units, *jax.random.split(key)
     order = jax.random.uniform(key_mask, (N, N)) + (0 if network.self_connections else 2) * jnp.eye(N)  # self: last
     sizes = jax.random.exponential(key_size, (network.shape, N, N)).sum(0)  # gamma variables of that shape
@@ -73,8 +70,8 @@ def low_rank_overlap(rule: Initialiser, activation: str) -> float:
     slope = float(np.mean(pointwise(activation).derivative(_BESIDE_KINK)))
     if not slope > 1e-6:
         raise errors.ArgumentError(
-            f"init is critical, but the slope of {activation} at 0 is {slope:g}, which no scale makes critical; choose another "
-            "activation, such as hidden='tanh'."
+            f"init is critical, but the slope of {activation} at 0 is {slope:g}, which no scale makes critical; "
+            "choose another activation, such as hidden='tanh'."
         )
     return 1 / slope
 

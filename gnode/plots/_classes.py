@@ -13,7 +13,7 @@ from gnode import analysis, errors
 from gnode.analysis import PCA, FixedPoints
 from gnode.arguments import checked
 from gnode.plots._style import COLOURS, add_legend, check_panels, new_figure, plain
-from gnode.plots.analysis import _points
+from gnode.plots.analysis import draw_points
 
 MOST_IN_LEGEND = 12
 """With more classes their names are written at their median end states instead."""
@@ -64,12 +64,13 @@ def class_ends(
         axis.plot(*own.T, "o", ms=4, color=tints[kind], alpha=0.6, mew=0, rasterized=len(own) > 500)
         if count > MOST_IN_LEGEND and len(own):
             box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": tints[kind], "alpha": 0.85}
-            axis.text(*np.median(own, axis=0), plain(names[kind]), fontsize=7, ha="center", va="center", bbox=box)
+            x, y = np.median(own, axis=0)
+            axis.text(x, y, plain(names[kind]), fontsize=7, ha="center", va="center", bbox=box)
     handles = [Line2D([], [], ls="", marker="o", ms=5, color=tints[k], label=plain(names[k])) for k in range(count)]
     handles = handles if count <= MOST_IN_LEGEND else []
     if fixed_points is not None and len(fixed_points):
         coordinates = _places(found, fixed_points.points, np.full(len(fixed_points), -1.0))
-        handles += _points(axis, coordinates, fixed_points, show_slow=False)
+        handles += draw_points(axis, coordinates, fixed_points, show_slow=False)
         _keep_in_view(axis, places)
     labelled = [f"PC {i + 1} ({share:.0%} of variance)" for i, share in enumerate(found.explained[:2])]
     axis.set_xlabel(labelled[0])

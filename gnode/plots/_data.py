@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from gnode import errors
 from gnode.arguments import checked
-from gnode.plots._style import add_legend, check_panels, colour, new_figure
+from gnode.plots._style import add_legend, check_panels, colour, new_figure, shown_name
 
 SHOWN_CHANNELS = 4
 """The largest number of channels in a panel; more lines cannot be distinguished."""
@@ -21,6 +21,7 @@ def example_series(
     filled: ArrayLike,
     dt: float = 1.0,
     titles: Sequence[str] = (),
+    names: Sequence[str] = (),
 ) -> Figure:
     """Draws a panel per trial: observed values as dots, the network's input as lines, bins without any value in grey.
 
@@ -32,6 +33,7 @@ def example_series(
     - `filled`: the same trials after filling.
     - `dt`: the length of a bin in seconds.
     - `titles`: a label for each trial; its number by default.
+    - `names`: a name for each channel; its number by default.
 
     **Returns:** the figure.
 
@@ -61,11 +63,12 @@ def example_series(
         Line2D([], [], color="0.3", ls="", marker=".", ms=4, label="observed"),
         Line2D([], [], color="0.9", lw=5, label="missing"),
     ]
+    numbered = [f"channel {channel + 1}" for channel in range(channels)]
     channel_handles = [
-        Line2D([], [], color=colour(channel), lw=2, label=f"channel {channel + 1}")
+        Line2D([], [], color=colour(channel), lw=2, label=shown_name(([*names, *numbered[len(names) :]])[channel]))
         for channel in range(min(channels, SHOWN_CHANNELS))
     ]
-    add_legend(figure, handles + channel_handles, columns=4)
+    add_legend(figure, handles + channel_handles, columns=4, plain_text=True)
     return figure
 
 
@@ -99,7 +102,7 @@ def class_counts(counts: Mapping[str, Sequence[int]], parts: Sequence[str]) -> F
         heights = np.array([values[index] for values in counts.values()])
         axis.bar(range(len(counts)), heights, bottom=below, color=colour(index), width=0.75, label=part)
         below = below + heights
-    axis.set_xticks(range(len(counts)), list(counts), parse_math=False)
+    axis.set_xticks(range(len(counts)), [shown_name(name) for name in counts], parse_math=False)
     axis.set_ylabel("Trials")
     add_legend(figure, plain_text=True)
     return figure

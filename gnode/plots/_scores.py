@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from gnode import errors
 from gnode.arguments import checked
 from gnode.cells.registry import cell_colour, cell_label
-from gnode.plots._style import add_legend, check_panels, colour, new_figure
+from gnode.plots._style import add_legend, check_panels, colour, new_figure, shown_name
 
 MOST_NAMED = 30
 """The largest number of classes whose names and counts are written."""
@@ -36,7 +36,7 @@ def confusion_matrix(confusion: ArrayLike, names: Sequence[str] | None = None) -
         )
     counts = numbers.astype(np.int64)
     classes = len(counts)
-    names = [str(number) for number in range(classes)] if names is None else [str(name) for name in names]
+    names = [str(number) for number in range(classes)] if names is None else [shown_name(name) for name in names]
     if len(names) != classes:
         raise errors.ArgumentError(f"names has {len(names)} names, but confusion has {classes} classes.")
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)

@@ -9,7 +9,7 @@ from gnode import errors
 from gnode.arguments import checked
 from gnode.plots._style import colour, new_figure, plain
 
-WIDTH, HEIGHT = 3.4, 3.4
+WIDTH, HEIGHT = 4.6, 3.6
 JITTER = 0.12
 
 
@@ -26,7 +26,9 @@ def seeds(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
     """
     if not panels or not all(panels.values()):
         raise errors.ArgumentError("panels is empty: there is nothing to draw.")
-    figure, axes = new_figure(WIDTH * len(panels), HEIGHT, columns=len(panels))
+    columns = min(len(panels), 2)
+    rows = -(-len(panels) // columns)
+    figure, axes = new_figure(WIDTH * columns, HEIGHT * rows, rows, columns)
     rng = np.random.default_rng(0)  # jitter that keeps points apart
     for letter, axis, (title, conditions) in zip("abcdefghijklmnopqrstuvwxyz", axes, panels.items()):
         for position, values in enumerate(conditions.values()):

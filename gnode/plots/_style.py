@@ -44,6 +44,8 @@ def new_figure(
     return figure, list(axes.flat)
 
 
+LONGEST_NAME = 29
+"""In characters, of a channel or class in a figure."""
 MOST_PANELS = 1000
 """More panels, lines or classes in a figure are a mistake, and take minutes to draw."""
 
@@ -90,6 +92,15 @@ def plain(text: Any) -> str:
     '\\\\$5_{\\\\$'
     """
     return str(text).replace("$", r"\$")
+
+
+def shown_name(name: Any) -> str:
+    """Returns a name of the user's data in one short line, as a label has room for.
+
+    >>> shown_name("a name that was\\nwritten at great length")
+    'a name that was written at...'
+    """
+    return errors.shortened(str(name), LONGEST_NAME)
 
 
 def colour(index: int) -> str:

@@ -14,9 +14,10 @@ from gnode import analysis, errors
 from gnode.analysis import Attractor, FixedPoints, FlowField, Stability
 from gnode.arguments import checked
 from gnode.network import AbstractNetwork
-from gnode.plots._style import COLOURS, STYLE, new_figure, plain
+from gnode.plots._style import COLOURS, STYLE, new_figure, plain, shown_name
 
-KIND_COLOURS = {"stable": "#56B4E9", "marginal": "#E69F00", "saddle": "#CC79A7", "unstable": "#D55E00", "undefined": "0.6"}
+KIND_COLOURS = {"stable": "#56B4E9", "marginal": "#E69F00", "saddle": "#CC79A7", "unstable": "#D55E00"}
+KIND_COLOURS |= {"undefined": "0.6"}
 KIND_MARKERS = {"stable": "o", "marginal": "s", "saddle": "X", "unstable": "^", "undefined": "d"}
 STATUS_EDGES = {"equilibrium": "black", "slow": "0.5", "closed_gate": "white"}
 MOST_POINTS_DRAWN = 800  # more only hide each other
@@ -72,7 +73,7 @@ def flow_field(
         handles = _nullclines(axes, field) if nullclines else []
         handles += _trajectories(axes, field, trajectories) + _pulses(axes, field, pulse)
         if fixed_points is not None:
-            handles += _points(axes, field.plane.project(fixed_points.points), fixed_points, show_slow)
+            handles += draw_points(axes, field.plane.project(fixed_points.points), fixed_points, show_slow)
         axes.set(xlabel=field.labels[0], ylabel=field.labels[1])
         axes.set_xlim(field.u[0], field.u[-1])
         axes.set_ylim(field.v[0], field.v[-1])
@@ -156,7 +157,7 @@ def _pulses(axes: Axes, field: FlowField, pulse: Any) -> list[Line2D]:
     return [Line2D([], [], color=colour, linewidth=1.4, marker=">", markersize=4, label="effect of a pulse")]
 
 
-def _points(axes: Any, coordinates: np.ndarray, points: FixedPoints, show_slow: bool) -> list[Line2D]:
+def draw_points(axes: Any, coordinates: np.ndarray, points: FixedPoints, show_slow: bool) -> list[Line2D]:
     """Draws points by class on two- or three-dimensional axes, and returns the handles of the legend."""
     handles = []
     for kind, colour in KIND_COLOURS.items():
@@ -232,22 +233,27 @@ def abscissa_strips(stabilities: Mapping[str, Stability], colours: Mapping[str, 
 
 
 @checked
-def attractor(found: Attractor, *, channels: tuple[int, int] = (0, 1)) -> Figure:
-    """Draws a slow set in output coordinates with its drift, its eigenvalues by rank, and its forgetting curve."""
+def attractor(found: Attractor, *, channels: tuple[int, int] = (0, 1), names: Sequence[str] | None = None) -> Figure:
+    """Draws a slow set in output coordinates (`names`) with its drift, eigenvalues by rank, and its forgetting curve."""
+    given = [f"output {number + 1}" for number in range(found.outputs.shape[1])] if names is None else names
+    if len(given) != found.outputs.shape[1]:
+        raise errors.ArgumentError(f"names has {len(given)} names, but there are {found.outputs.shape[1]} outputs.")
     panels = 3 if found.memory is not None else 2
     figure, axes = new_figure(3.5 * panels, 3.2, columns=panels)
     with _house_style():
-        _set_in_outputs(figure, axes[0], found, channels)
+        _set_in_outputs(figure, axes[0], found, channels, [plain(shown_name(name)) for name in given])
         _rates_by_rank(axes[1], found)
         if found.memory is not None:
             _forgetting(axes[2], found)
     return figure
 
 
-def _set_in_outputs(figure: Figure, axes: Axes, found: Attractor, channels: tuple[int, int]) -> None:
+def _set_in_outputs(
+    figure: Figure, axes: Axes, found: Attractor, channels: tuple[int, int], names: Sequence[str]
+) -> None:
     if found.outputs.shape[1] < 2:
         image = axes.scatter(found.outputs[:, 0], found.speed, c=found.speed, cmap="viridis", s=9)
-        axes.set(xlabel="output 1", ylabel="|dh/dt| (state / s)")
+        axes.set(xlabel=names[0], ylabel="|dh/dt| (state / s)")
     else:
         first, second = (errors.whole("channels", one, at_least=0) for one in channels)
         if max(first, second) >= found.outputs.shape[1]:
@@ -257,7 +263,8 @@ def _set_in_outputs(figure: Figure, axes: Axes, found: Attractor, channels: tupl
         image = axes.scatter(
             found.outputs[:, first], found.outputs[:, second], c=found.output_speed, cmap="viridis", s=9
         )
-        axes.set(xlabel=f"output {first + 1}", ylabel=f"output {second + 1}", aspect="equal")
+        axes.set(xlabel=names[first], ylabel=names[second])
+        axes.set_aspect("equal", adjustable="datalim")  # a thin set keeps the width of its panel
     figure.colorbar(image, ax=axes, label="drift |dy/dt| (1/s)", shrink=0.8)
     axes.set_title(f"{found.shape.name}, dimension {found.dimension}", loc="left")
 
@@ -325,7 +332,7 @@ def principal_components(
         for path in paths[:MOST_TRAJECTORIES_DRAWN]:
             axes.plot(*found.project(path, count).T, color="0.75", linewidth=0.5)
         if fixed_points is not None:
-            handles = _points(axes, found.project(fixed_points.points, count), fixed_points, show_slow)
+            handles = draw_points(axes, found.project(fixed_points.points, count), fixed_points, show_slow)
             if handles:
                 figure.legend(handles=handles, loc="outside upper center", ncols=3)
         names: Sequence[str] = [f"PC {i + 1} ({found.explained[i]:.0%})" for i in range(count)]

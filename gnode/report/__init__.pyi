@@ -4,6 +4,7 @@ from gnode.report._runs import runs_in as runs_in
 from gnode.report._sections import sections as sections
 from gnode.report._write import COLUMNS as COLUMNS
 from gnode.report._write import FOLDER as FOLDER
+from gnode.report._write import NUMBERS as NUMBERS
 from gnode.report._write import summary_row as summary_row
 from gnode.report._write import write_comparison as write_comparison
 from gnode.report._write import write_report as write_report

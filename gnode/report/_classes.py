@@ -23,7 +23,7 @@ def class_figures(run: Run, judged: Judged, found: Findings | None) -> dict[str,
     components = pca(states.reshape(-1, states.shape[-1])) if found is None else found.components
     points = None if found is None else found.fixed_points
     return {
-        "classes": plots.class_ends(states[:, -1], run.task.validation.targets, names, points, found=components),
+        "classes": plots.class_ends(states[:, -1], run.task.validation.end_classes(), names, points, found=components),
         "confusion": plots.confusion_matrix(judged.scores.confusion, names),
     }
 
@@ -42,12 +42,15 @@ def class_section(run: Run, judged: Judged, found: Findings | None, figures: dic
     if pair is not None:
         a, b, _ = pair
         section.paragraphs.append(
-            f"{names[a]} was taken for {names[b]} {plural(int(confusion[a, b]), 'time')}, and {names[b]} for {names[a]} "
-            f"{plural(int(confusion[b, a]), 'time')}: no pair of classes is confused more often."
+            f"{names[a]} was taken for {names[b]} {_times(confusion[a, b])}, and {names[b]} for {names[a]} "
+            f"{_times(confusion[b, a])}: no pair of classes is confused more often."
         )
     if found is not None:
         section.paragraphs.append(_meaning(found, names))
-    captions = {"classes": ENDS, "confusion": f"The {judged.part} {unit}s of each class (rows) by what they were taken for."}
+    captions = {
+        "classes": ENDS,
+        "confusion": f"The {judged.part} {unit}s of each class (rows) by what they were taken for.",
+    }
     section.figures = [(figures[name], caption) for name, caption in captions.items() if name in figures]
     return section
 
@@ -81,6 +84,10 @@ def class_numbers(run: Run, judged: Judged) -> dict[str, Any]:
     }
 
 
+def _times(count: int) -> str:
+    return plural(int(count), "time") if count else "never"
+
+
 def _recalls(confusion: np.ndarray) -> np.ndarray:
     return np.diagonal(confusion) / np.maximum(confusion.sum(axis=1), 1)
 
@@ -93,6 +100,6 @@ def _meaning(found: Findings, names: list[str]) -> str:
     answers, counts = np.unique(stable.outputs.argmax(axis=1), return_counts=True)
     listed = ", ".join(f"{names[kind]} ({count})" for kind, count in zip(answers[:20], counts))
     return (
-        f"The answer at the {plural(len(stable), 'stable fixed point')}: {listed}. A class with a stable fixed point of its own "
-        f"can be held for ever; the answer to others fades."
+        f"The answer at the {plural(len(stable), 'stable fixed point')}: {listed}. A class with a stable fixed point of "
+        f"its own can be held for ever; the answer to others fades."
     )

@@ -15,15 +15,30 @@ from gnode.arguments import checked, checked_class
 from gnode.os_errors import as_path
 from gnode.wording import plural
 
+WIDE = 7
+"""Figures of more inches have several panels: on a narrow screen they are scrolled, not made smaller."""
+SMALL, LARGE = 86, 116
+"""The width of a figure on the page, in pixels per inch: two of the usual size stand side by side; the first is larger."""
+
 STYLESHEET = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-h1 { font-size: 1.6rem; }
+h1 { font-size: 1.6rem; overflow-wrap: anywhere; }
+p { max-width: 46rem; overflow-wrap: anywhere; }
+p.verdict { font-size: 1.25rem; line-height: 1.4; border-left: 4px solid #0072b2; padding-left: 0.9rem; }
 h2 { font-size: 1.25rem; margin-top: 2.2rem; border-bottom: 1px solid #ccc; }
-table { border-collapse: collapse; margin: 1rem 0; font-size: 0.9rem; }
-th, td { padding: 0.25rem 0.8rem; text-align: left; border-bottom: 1px solid #ddd; vertical-align: top; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; }
-figure { margin: 1.2rem 0; }
+.table { overflow-x: auto; margin: 1rem 0; }
+table { border-collapse: collapse; font-size: 0.9rem; }
+th, td { padding: 0.25rem 0.8rem 0.25rem 0; text-align: left; border-bottom: 1px solid #ddd; vertical-align: top; }
+th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; }
+dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); gap: 0.15rem 1.5rem; font-size: 0.9rem; }
+dl div { display: flex; gap: 0.8rem; border-bottom: 1px solid #ddd; padding: 0.2rem 0; }
+dt { color: #555; flex: 0 0 8rem; }
+dd { margin: 0; overflow-wrap: anywhere; }
+.figures { display: flex; flex-wrap: wrap; gap: 0 1.5rem; align-items: flex-start; }
+figure { margin: 1.2rem 0; flex: 0 1 auto; min-width: 0; max-width: 100%; }
 figure img { max-width: 100%; height: auto; }
+figure { overflow-x: auto; }
+figure img.wide { min-width: 40rem; }
 figcaption { color: #555; font-size: 0.9rem; }
 .none { color: #8a4b00; font-weight: 600; }
 """
@@ -36,8 +51,8 @@ class Section:
 
     - `title`: the heading.
     - `paragraphs`: the paragraphs.
-    - `header`, `rows`: the table.
-    - `figures`: figures with their captions.
+    - `figures`: figures with their captions, side by side where the window is wide enough.
+    - `header`, `rows`: the table, below them; without a header each row is a name with its value.
     - `nothing`: an emphasised first paragraph, for what was searched for and not found.
 
     >>> Section("Memory", ["Half of the memories last 2 s."])
@@ -57,15 +72,25 @@ class Section:
 
 
 @checked
-def write_page(path: str | Path, title: str, introduction: str, parts: Sequence[Section]) -> None:
+def write_page(
+    path: str | Path,
+    title: str,
+    introduction: str,
+    parts: Sequence[Section],
+    *,
+    verdict: str = "",
+    picture: tuple[Figure, str] | None = None,
+) -> None:
     """Writes a page to one file without external resources.
 
     **Arguments:**
 
     - `path`: the file; its folder is created.
     - `title`: the heading of the page.
-    - `introduction`: the first paragraph.
+    - `introduction`: the paragraph before the sections; none if it is empty.
     - `parts`: the sections.
+    - `verdict`: a sentence in large type below the heading.
+    - `picture`: a figure with its caption, below that.
 
     **Raises:** `StoreError` if the file cannot be written.
 
@@ -74,11 +99,14 @@ def write_page(path: str | Path, title: str, introduction: str, parts: Sequence[
     place = as_path("path", path)
     if place.is_dir():
         raise errors.StoreError(f"path is {errors.shown(path)}, a folder, but must be the name of a file.")
-    body = "".join(_section(part) for part in parts)
+    head = f'<p class="verdict">{html.escape(verdict)}</p>' if verdict else ""
+    head += "" if picture is None else _figure(*picture, scale=LARGE)
+    head += f"<p>{html.escape(introduction)}</p>" if introduction else ""
+    body = head + "".join(_section(part) for part in parts)
     page = (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        f"<style>{STYLESHEET}</style></head>\n"
-        f"<body><h1>{html.escape(title)}</h1><p>{html.escape(introduction)}</p>{body}</body></html>\n"
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLESHEET}</style></head>\n'
+        f"<body><h1>{html.escape(title)}</h1>{body}</body></html>\n"
     )
     with files.writing(place.parent):
         files.write_text(place, page.encode("utf-8", "replace").decode("utf-8"))  # a name may hold half a character
@@ -89,24 +117,56 @@ def _section(part: Section) -> str:
     if part.nothing:
         elements.append(f'<p class="none">{html.escape(part.nothing)}</p>')
     elements += [f"<p>{html.escape(text)}</p>" for text in part.paragraphs]
+    if part.figures:
+        pictures = "".join(_figure(figure, caption) for figure, caption in part.figures)
+        elements.append(f'<div class="figures">{pictures}</div>')
     if part.rows:
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in part.header)
-        rows = "".join(f"<tr>{''.join(_cell(value) for value in row)}</tr>" for row in part.rows)
-        elements.append(f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
-    elements += [_figure(figure, caption) for figure, caption in part.figures]
+        elements.append(_table(part.header, part.rows) if part.header else _pairs(part.rows))
     return "".join(elements) + "</section>\n"
 
 
-def _cell(value: Any) -> str:
-    text = html.escape(str(value))
-    is_number = text.replace(".", "").replace("-", "").replace("e", "").isdigit()
-    return f'<td class="number">{text}</td>' if is_number else f"<td>{text}</td>"
+def _pairs(rows: Sequence[Sequence[Any]]) -> str:
+    """Names with their values, in as many columns as there is room for."""
+    items = (
+        f"<div><dt>{html.escape(str(name))}</dt><dd>{html.escape(str(value))}</dd></div>" for name, value, *_ in rows
+    )
+    return f"<dl>{''.join(items)}</dl>"
 
 
-def _figure(figure: Figure, caption: str) -> str:
+def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A column is set to the right, with its heading, if it holds numbers alone."""
+    columns = range(len(rows[0]))
+    to_right = [all(_is_number(row[column]) for row in rows) for column in columns]
+
+    def line(kind: str, values: Sequence[Any]) -> str:
+        cells = (
+            f'<{kind} class="number">{html.escape(str(value))}</{kind}>'
+            if right
+            else f"<{kind}>{html.escape(str(value))}</{kind}>"
+            for value, right in zip(values, to_right)
+        )
+        return f"<tr>{''.join(cells)}</tr>"
+
+    body = "".join(line("td", row) for row in rows)
+    head = line("th", header)
+    return f'<div class="table"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>'
+
+
+def _is_number(value: Any) -> bool:
+    text = str(value).rstrip("%").lstrip("><= ").replace(",", "")
+    try:
+        float(text)
+    except ValueError:
+        return text == ""
+    return True
+
+
+def _figure(figure: Figure, caption: str, scale: int = SMALL) -> str:
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=130)
+    figure.savefig(buffer, format="png", dpi=160)
     encoded = base64.b64encode(buffer.getvalue()).decode("ascii")
     text = html.escape(caption)
-    image = f'<img alt="{text}" src="data:image/png;base64,{encoded}">'
+    width = round(figure.get_figwidth() * scale)
+    wide = ' class="wide"' if figure.get_figwidth() > WIDE else ""
+    image = f'<img{wide} width="{width}" alt="{text}" src="data:image/png;base64,{encoded}">'
     return f"<figure>{image}<figcaption>{text}</figcaption></figure>"

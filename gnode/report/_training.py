@@ -16,28 +16,32 @@ from gnode.wording import plural
 
 ALWAYS_SHOWN = ("epochs", "lr", "batch_size", "weight_decay")
 """Settings that are shown even at their defaults."""
+NAMES = {"lr": "learning rate", "lr_schedule": "its schedule", "clip": "largest gradient", "ema": "weight averaging"}
+"""Settings whose names say too little."""
 MOST_CHANNELS = 6
 """The largest number of channels of the example trial; more make a figure taller than any screen."""
 
 
-def training_section(run: Run, figures: dict[str, Figure]) -> Section:
-    """Describes the training of a run, with the figures "losses" and "trial" where they are there."""
-    section = Section("Training", [run.summary()], header=("setting", "value"), rows=_settings(run))
+def training_sections(run: Run, figures: dict[str, Figure]) -> list[Section]:
+    """Describes the settings and the training of a run, with the figures "losses" and "trial" where they are there."""
+    section = Section("Training", [run.summary()])
     captions = {
         "losses": "The loss in every epoch, on a logarithmic scale.",
         "trial": "The first validation trial: input, target and the network's output.",
     }
     section.figures = [(figures[name], caption) for name, caption in captions.items() if name in figures]
-    return section
+    return [Section("Settings", rows=_settings(run)), section]
 
 
 def training_figures(run: Run) -> dict[str, Figure]:
     """Draws the losses, and for a regression an example trial."""
     figures = {}
-    losses = {"training": run.curves.get("train", ()), "validation": run.curves.get("validation", ())}
-    drawn = {name: values for name, values in losses.items() if np.any(np.isfinite(values))}
-    if drawn:
-        figures["losses"] = plots.loss_curves(drawn)
+    named = {"train": "training", "validation": "validation", "validation_raw": "validation, not averaged"}
+    known = {name: own for name, own in run.curves.items() if np.any(np.isfinite(own))}
+    losses = {label: known[name] for name, label in named.items() if name in known}
+    if losses:
+        further = {name: own for name, own in known.items() if name not in (*named, "gradient")}
+        figures["losses"] = plots.loss_curves(losses, metrics=further)
     if run.task.loss != "cross_entropy":
         figures["trial"] = _trial(run)
     return figures
@@ -52,8 +56,9 @@ def _trial(run: Run) -> Figure:
     outputs = np.asarray(run.net.run(trials.inputs, dt=trials.dt).outputs)
     targets = np.where(trials.mask[0][:, None] > 0, trials.targets[0], np.nan)
     time = np.cumsum(np.broadcast_to(trials.dt, trials.mask.shape)[0])
-    parts = (values[until, :MOST_CHANNELS] for values in (trials.inputs[0], outputs[0], targets))
-    return plots.example_trial(*parts, time=time[until])
+    xs, ys, wanted = (values[until, :MOST_CHANNELS] for values in (trials.inputs[0], outputs[0], targets))
+    names: dict[str, Any] = {"input_names": task.input_names, "output_names": task.output_names}
+    return plots.example_trial(xs, ys, wanted, time=time[until], **names)
 
 
 def _settings(run: Run) -> list[tuple[str, Any]]:
@@ -71,10 +76,13 @@ def _about_task(task: Task) -> list[tuple[str, Any]]:
     parts = {"training": task.train, "validation": task.validation, "test": task.test}
     counted = ", ".join(f"{len(trials)} {name}" for name, trials in parts.items() if trials is not None)
     kinds = "classes" if task.loss == "cross_entropy" else "outputs"
+    named = {"inputs": task.input_names, kinds: task.classes or task.output_names}
+    names = [(kind, errors.shortened(", ".join(given), 300)) for kind, given in named.items() if given]
     return [
         ("task", f"{task.name}, {plural(task.inputs, 'input')}, {task.outputs} {kinds}"),
         ("trials", counted),
         ("a trial", f"{plural(task.bins, 'bin')} of {task.dt:g} s"),
+        *names,
     ]
 
 
@@ -84,7 +92,12 @@ def _about_training(settings: Settings) -> list[tuple[str, Any]]:
     for field in dataclasses.fields(settings):
         value = getattr(settings, field.name)
         if field.name in ALWAYS_SHOWN or not _is(value, field.default):
-            rows.append((field.name.replace("_", " "), errors.shown(value) if isinstance(value, tuple) else _text(value)))
+            rows.append(
+                (
+                    NAMES.get(field.name, field.name.replace("_", " ")),
+                    errors.shown(value) if isinstance(value, tuple) else _text(value),
+                )
+            )
     return rows
 
 

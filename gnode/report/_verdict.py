@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 
 from gnode.analysis import Attractor, Findings, MemoryLifetime
+from gnode.report._sections import held_at
 from gnode.tasks import Task, Trials
 from gnode.train import Evaluation, Run
 from gnode.wording import plural
@@ -36,8 +37,13 @@ def verdict(run: Run, judged: Judged, found: Findings | None) -> str:
     fit = _fit(judged)
     if found is None:
         return f"{_capital(fit)}."
+    said = _of_memory(run.task, found, fit)
+    return said if not np.any(found.x) else f"{_capital(held_at(found))}: {said[0].lower()}{said[1:]}"
+
+
+def _of_memory(task: Task, found: Findings, fit: str) -> str:
     if found.attractor is not None and found.attractor.memory is not None:
-        size = relative_size(found.attractor, run.task)
+        size = relative_size(found.attractor, task)
         if size is not None and size < SMALLEST_MEMORY:
             return f"{_capital(fit)}; its slow states span only {size:.2g} x the range of the task, so it remembers little."
         return f"Remembers {_what(found.attractor, size)} {lasting(found.attractor.memory)}; {fit}."
@@ -54,12 +60,9 @@ def lasting(memory: MemoryLifetime) -> str:
 
 
 def relative_size(measured: Attractor, task: Task) -> float | None:
-    """Returns the extent of a slow set in the outputs, as a share of the targets' range: the median over outputs."""
-    ranges = _target_range(task)
-    known = ranges > 0
-    if not known.any():
-        return None
-    return float(np.median((measured.shape.high - measured.shape.low)[known] / ranges[known]))
+    """Returns the extent of a slow set in the outputs, as a share of the targets' range: the ratio of the diagonals."""
+    diagonal = float(np.linalg.norm(_target_range(task)))
+    return float(np.linalg.norm(measured.shape.high - measured.shape.low)) / diagonal if diagonal > 0 else None
 
 
 def most_confused(confusion: np.ndarray) -> tuple[int, int, int] | None:

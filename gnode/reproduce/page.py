@@ -52,8 +52,8 @@ def results_page(folder: str | Path) -> str:
         "# Every figure, table and claim of the paper",
         f"Made by `gnode reproduce collect` from the JSON files in [{folder.name}]({folder.name}); no number is typed by "
         "hand.",
-        f"{len(here)} of {len(all_artefacts())} artefacts have been run{_by_scale(largest)}. Of the paper's claims checked at "
-        f"paper scale {counts[0]} hold, {counts[1]} do not, {counts[2]} could not be decided.",
+        f"{len(here)} of {len(all_artefacts())} artefacts have been run{_by_scale(largest)}. Of the paper's claims "
+        f"checked at paper scale {counts[0]} hold, {counts[1]} do not, {counts[2]} could not be decided.",
         _overview(found),
         *(_entry(artefact, found[artefact.name], folder) for artefact in here),
     ]

@@ -88,7 +88,8 @@ def tables(content: dict[str, Any]) -> str:
         lines += [_row(n["name"], _mean_and_std(n), n["published"] or "") for n in content["numbers"]]
         parts.append("\n".join(lines))
     if content["checks"]:
-        lines = ["| the paper's claim | holds here | measured |", "|---|---|---|"]
+        whose = "claim" if content.get("kind") == "extension" else "the paper's claim"
+        lines = [f"| {whose} | holds here | measured |", "|---|---|---|"]
         for claim in content["checks"]:
             measured = "; ".join(f"{name}: {cell_text(value)}" for name, value in claim["measured"].items())
             holds = NOT_JUDGED if content["scale"] == "smoke" else verdict(claim["holds"])

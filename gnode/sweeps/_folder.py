@@ -87,6 +87,8 @@ class Sweep:
             settings, result = self.members[index], self.result(index)
             row = {"member": index, "task": self.grid.task}
             row |= {name: text_of(name, settings.get(name)) for name in names}
+            if isinstance(setting := row.pop(_table.COUNTS, None), bool):  # a task's own; True and False are a search's
+                row["counts" if self.search is None else "observation_counts"] = "yes" if setting else "no"
             tested = {f"test_{name}": value for name, value in (result.get("test") or {}).items()}
             counts = {} if self.search is None else {_table.COUNTS: index in counting}
             found.append(row | {name: result[name] for name in _table.OUTCOMES} | tested | counts)
@@ -155,7 +157,7 @@ class Sweep:
         - `setting`: the settings by name, without the seed.
         - `mean`, `std`, `seeds`: the minimum validation loss over the seeds, and their number.
         - `test`: the means over the same seeds of the test scores, as `loss` and `loss_std`; empty without test trials.
-        - `best_member`: the `member` with the lowest loss among them, its `seed`, `best_loss`, `best_epoch` and how it ended.
+        - `best_member`: the `member` with the lowest loss among them, its `seed`, `best_loss`, `best_epoch`, and its end.
         """
         return _table.best_settings(self.counting_rows(), errors.one_of("by", by, OPTIONS))
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gnode import files
+from gnode.train.spec import OPTIONS
 
 OUTCOMES = ("status", "best_loss", "best_epoch", "diverged_at", "epochs_done")
 TESTED = "test_"
@@ -101,9 +102,10 @@ def _over_seeds(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 def _shared(row: Row) -> Row:
     """The settings of a row without its seed, and without how the run ended."""
-    own = ("seed", "member", "task", *OUTCOMES, *([COUNTS] if isinstance(row.get(COUNTS), bool) else []))  # or an option
+    own = {"seed", "member", "task", *OUTCOMES}
+    own |= {COUNTS} if isinstance(row.get(COUNTS), bool) else set()  # else it is the option of that name
     return {name: value for name, value in row.items() if name not in own and not _is_test_score(name)}
 
 
 def _is_test_score(name: str) -> bool:
-    return name.startswith(TESTED)
+    return name.startswith(TESTED) and name not in OPTIONS  # as test_on is

@@ -7,6 +7,7 @@ from gnode.tasks._generated import TrialGenerator as TrialGenerator
 from gnode.tasks._generated import generated as generated
 from gnode.tasks._make import make as make
 from gnode.tasks._make import new_trials as new_trials
+from gnode.tasks._neurogym import neurogym as neurogym
 from gnode.tasks._ou import OrnsteinUhlenbeck as OrnsteinUhlenbeck
 from gnode.tasks._ou import ou as ou
 from gnode.tasks._persistence import last_value_error as last_value_error

@@ -88,8 +88,9 @@ def generated(
 
     **Arguments:**
 
-    - `trial`: a function of a key that returns inputs (time x inputs), targets (time x outputs, or whole numbers:
-      one class, or a class at every bin) and, if not all bins count, a mask (time). It is compiled, so its shapes must not depend on the key.
+    - `trial`: a function of a key that returns inputs (time x inputs), targets (time x outputs; or whole numbers, one class
+      or a class at every bin) and, if not all bins count, a mask (time). It is compiled, so its shapes must not depend on
+      the key.
     - `dt`: the length of a bin in seconds.
     - `trials`, `validation`, `test`: how many trials there are. With `fit(fresh="epoch")` as many training trials are drawn
       anew for every epoch, with "update" for every update; the validation and test trials stay.

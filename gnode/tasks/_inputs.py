@@ -49,7 +49,7 @@ def channel_names(given: Sequence[str] | None, channels: int, how: Preparation) 
         return None
     if len(given) != channels:
         raise errors.ArgumentError(f"input_names holds {len(given)} names, but inputs has {channels} channels.")
-    counted = [f"observations of {name}" for name in given] if how.counts else []
+    counted = [f"count of {name}" for name in given] if how.counts else []
     return (*(() if how.timestamp == "none" else ("time",)), *given, *counted)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from gnode import errors
 from gnode.arguments import checked
 from gnode.tasks._trials import Task, Trials
-from gnode.tasks.registry import ALIASES, FILE_TASKS, TASKS
+from gnode.tasks.registry import ALIASES, FILE_TASKS, TASKS, package_task
 
 NOT_OPTIONS = {"path", "options", "name", "classes", "inputs", "targets", "times", "mask", "lengths"}
 NOT_OPTIONS |= {"split", "input_names", "target_names"}
@@ -20,7 +20,7 @@ def make(name: str | Path, **options: Any) -> Task:
 
     **Arguments:**
 
-    - `name`: a name in `TASKS`, or the path of an .npz or .csv file.
+    - `name`: a name in `TASKS`, the path of an .npz or .csv file, or a task of neurogym, as `neurogym:GoNogo-v0`.
     - `options`: arguments of the function that makes the task, such as `flip_flop`, `arrays` or `table_file`.
 
     **Returns:** a `Task`.
@@ -30,12 +30,15 @@ def make(name: str | Path, **options: Any) -> Task:
     >>> make("flipflop-ring", trials=3, validation=2).outputs
     2
     """
-    file_task = FILE_TASKS.get(PurePath(name).suffix)
-    if file_task is not None:
+    arguments: tuple[Any, ...]
+    file_task, of_package = FILE_TASKS.get(PurePath(name).suffix), package_task(str(name))
+    if of_package is not None:
+        entry, arguments, known = of_package, (str(name),), set(options)  # its function knows its options
+    elif file_task is not None:
         from gnode.tasks._arrays import arrays
 
         known = ({*signature(file_task.load()).parameters, *signature(arrays).parameters}) - NOT_OPTIONS
-        arguments: tuple[Any, ...] = (name,)
+        arguments = (name,)
         entry = file_task
     else:
         entry, arguments = TASKS[errors.one_of("task", ALIASES.get(str(name), name), TASKS)], ()

@@ -1,5 +1,6 @@
 """Which trials train, validate and test: chosen at random, or told by the data."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,11 +132,13 @@ def _text(value: Any) -> str | None:
 
 def _groups(name: str, given: Any, known: set[str]) -> list[str]:
     """Returns the names of groups that are held out: one, or several."""
-    several = () if given is None else (given,) if isinstance(given, str | int | float) else given
+    if given is None:
+        return []
     try:
-        texts = [_text(value) for value in np.asarray(several).tolist()]
+        found = np.atleast_1d(np.asarray(given))
     except (ValueError, TypeError):  # rows of different lengths, or no array
-        texts = [None]
-    if given is not None and (not texts or None in texts):
+        found = np.zeros((0, 0))
+    texts = [_text(value) for value in found.tolist()] if found.ndim == 1 and not isinstance(given, Mapping) else []
+    if not texts or None in texts:
         raise errors.ArgumentError(f"{name} is {errors.shown(given)}, but must be names of groups, such as 's07'.")
     return [errors.one_of(name, text, sorted(known)) for text in texts]

@@ -109,6 +109,8 @@ def _chosen_columns(
     used = {trial, time, label, *(targets or ())}
     if split is None and SPLIT in table.names and SPLIT not in used | set(inputs or ()):
         split = SPLIT
+    if split is not None:
+        table.place(split)  # first, or its column would be taken for an input of texts
     used.add(split)
     chosen = [name for name in table.names if name not in used] if inputs is None else list(inputs)
     if not chosen:

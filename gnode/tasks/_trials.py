@@ -66,8 +66,8 @@ class Trials:
         is_class = np.issubdtype(targets.dtype, np.integer)
         if is_class and targets.shape not in ((trials,), (trials, time)):
             raise errors.ArgumentError(
-                f"targets (classes) has shape {targets.shape}, but must be ({trials},), one per trial, or ({trials}, {time}), "
-                f"one per bin."
+                f"targets (classes) has shape {targets.shape}, but must be ({trials},), one per trial, or "
+                f"({trials}, {time}), one per bin."
             )
         if not is_class and (targets.ndim != 3 or targets.shape[:2] != (trials, time)):
             raise errors.ArgumentError(
@@ -110,6 +110,10 @@ class Trials:
     def counts(self) -> bool:
         """Whether any bin counts in the loss."""
         return bool(np.any(self.mask * (np.arange(self.bins) < self.lengths[:, None]) > 0))
+
+    def end_classes(self) -> np.ndarray:
+        """Returns the class of each trial at its last bin, of shape (trials,). Only for a classification."""
+        return self.targets if self.targets.ndim == 1 else self.targets[np.arange(len(self)), self.lengths - 1]
 
     def take(self, chosen: Any) -> "Trials":
         """Returns a subset of the trials, selected by a slice (without copying) or by an array of indices."""

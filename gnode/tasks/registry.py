@@ -1,17 +1,25 @@
 """The registry of tasks and of their options. Listing them imports no task and loads no data."""
 
 import dataclasses
+from collections.abc import Sequence
 from pkgutil import resolve_name
 from typing import Any
 
 from gnode import errors
+from gnode.arguments import check_kind
 from gnode.options import Option, numbers, words, yes_or_no
 from gnode.tasks._pulses import AMPLITUDES, describe_pulses
 
-__all__ = ["ALIASES", "FILE_TASKS", "FILL_NAMES", "OPTIONS", "TASKS", "TaskEntry"]
+__all__ = ["ALIASES", "FILE_TASKS", "FILL_NAMES", "OPTIONS", "PACKAGE_TASKS", "TASKS", "TaskEntry", "package_task"]
 
 FILL_NAMES = ("hold", "linear", "natural")
 """Names of the methods of filling missing values, the keys of `gnode.tasks.FILLS`, without importing scipy."""
+
+
+def _check_groups(name: str, value: Any) -> None:
+    """Takes one group or several."""
+    check_kind(name, value, str | int | Sequence[str] | Sequence[int] | None)
+
 
 OPTIONS: dict[str, Option] = {
     "bits": Option("task", int, "Number of channels (flip-flops)."),
@@ -49,8 +57,12 @@ OPTIONS: dict[str, Option] = {
     "split_column": Option(
         "task", str, "Own .csv: column with the part (train, validation, test) or group of a trial."
     ),
-    "validate_on": Option("task", words, "Own file: groups that are held out for validation, as s07:s08.", "s07"),
-    "test_on": Option("task", words, "Own file: groups that are held out for the test, as s07:s08.", "s08"),
+    "validate_on": Option(
+        "task", words, "Own file: groups that are held out for validation, as s07:s08.", "s07", check=_check_groups
+    ),
+    "test_on": Option(
+        "task", words, "Own file: groups that are held out for the test, as s07:s08.", "s08", check=_check_groups
+    ),
 }
 """The options of tasks, in the order of `--help`."""
 
@@ -103,6 +115,18 @@ TASKS: dict[str, TaskEntry] = {
 
 ALIASES = {"flipflop-disk": "flipflop-annulus"}
 """Alternative names, which the paper uses."""
+
+PACKAGE_TASKS: dict[str, TaskEntry] = {
+    "neurogym": TaskEntry("gnode.tasks._neurogym:neurogym", "tasks of neurogym, such as neurogym:GoNogo-v0"),
+}
+"""Entries for tasks of other packages, whose names are PACKAGE:NAME. Their options are those of their environments."""
+
+
+def package_task(name: str) -> TaskEntry | None:
+    """Returns the entry of a task of another package; None for any other name."""
+    package, colon, _ = name.partition(":")
+    return PACKAGE_TASKS.get(package) if colon else None
+
 
 FILE_TASKS: dict[str, TaskEntry] = {
     ".npz": TaskEntry("gnode.tasks._arrays:array_file", "arrays of your own"),

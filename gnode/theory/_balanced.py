@@ -1,6 +1,6 @@
-"""Balanced networks of excitatory and inhibitory units: the spectrum of weights that obey Dale's law, and its critical scale.
+"""Balanced networks: the spectrum of weights that obey Dale's law, and their critical scale.
 
-Signs give the weights of a column a mean, and the means an eigenvalue of order sqrt N. It vanishes if every row sums to zero.
+Signs give the weights of a column a mean, and the means an eigenvalue of order sqrt N. It vanishes if rows sum to zero.
 Here the excitatory weights of each row sum to T and the inhibitory ones to -T, whatever was drawn (`BalancedNetwork`).
 """
 
@@ -38,8 +38,10 @@ class BalancedNetwork:
         c_b = n_b var_b = T^2 [(k + 1) / (k K_b + 1) - 1 / n_b]
 
     and the spectrum fills a disc of radius sqrt(c_E + c_I) = sqrt(N [f var_E + (1 - f) var_I]) (Rajan and Abbott 2006).
-    Without self connections the diagonal lacks its means, T / (n_E - 1) and -T / (n_I - 1). What is missing shifts the disc's
-    two parts by d_b = -T / (n_E - 1) and T / (n_I - 1), and the boundary becomes  c_E / |z - d_E|^2 + c_I / |z - d_I|^2 = 1.
+    Without self connections the diagonal lacks its means, T / (n_E - 1) and -T / (n_I - 1). What is missing shifts the
+    disc's two parts by d_b = -T / (n_E - 1) and T / (n_I - 1), and its boundary becomes
+    c_E / |z - d_E|^2 + c_I / |z - d_I|^2 = 1. The shifts are of order 1 / sqrt N: still 7% of the radius at
+    N = 1000 and f = 0.8.
 
     **Arguments:**
 
@@ -97,8 +99,8 @@ class BalancedNetwork:
     def radius(self) -> float:
         """The spectral radius at T = 1 of a drawn network: the median of the largest modulus of its N eigenvalues.
 
-        It exceeds `edge` by about 1 / sqrt N. Beyond the boundary r(t) the density of eigenvalues falls from its value there,
-        p(t), as in Ginibre's ensemble, p erfc(sqrt(2 pi p) y) / 2 at a distance y. So the expected number beyond R is
+        It exceeds `edge` by about 1 / sqrt N. Beyond the boundary r(t) the density of eigenvalues falls from p(t), its value
+        just inside, as in Ginibre's ensemble: p erfc(sqrt(2 pi p) y) / 2 at a distance y. So the expected number beyond R is
 
             n(R) = integral dt r p  integral_(R - r)^inf dy erfc(sqrt(2 pi p) y) / 2.
 
@@ -110,7 +112,8 @@ class BalancedNetwork:
         def excess(R: float) -> float:
             y = steep * (R - boundary)
             beyond = np.exp(-(y**2)) / np.sqrt(np.pi) - y * special.erfc(y)
-            return float(np.mean(boundary * density * beyond / steep) * np.pi) - _EXPECTED  # both halves, upper and lower
+            upper = np.pi * np.mean(boundary * density * beyond / (2 * steep))
+            return float(2 * upper) - _EXPECTED
 
         low, high = 0.5 * self.edge, 3.0 * self.edge
         return bracketed_root(excess, low, high, 1e-12) if excess(low) > 0 > excess(high) else self.edge
@@ -139,7 +142,7 @@ class BalancedNetwork:
         d = np.zeros(2) if self.self_connections else np.array([-1, 1]) / (n - 1)
         ray = np.exp(1j * np.linspace(0, np.pi, _ANGLES))
         low, high = np.full(_ANGLES, np.abs(d).max()), np.full(_ANGLES, np.abs(d).max() + np.sqrt(c.sum()))
-        for _ in range(60):  # q falls along a ray beyond all shifts; at the lower end it may be finite, then that is the edge
+        for _ in range(60):  # bisection: q falls along a ray, beyond the shifts
             middle = (low + high) / 2
             inside = (c / np.abs((middle * ray)[:, None] - d) ** 2).sum(1) > 1
             low, high = np.where(inside, middle, low), np.where(inside, high, middle)

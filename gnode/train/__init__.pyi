@@ -2,10 +2,17 @@ from gnode.train._evaluation import Evaluation as Evaluation
 from gnode.train._evaluation import evaluate as evaluate
 from gnode.train._fit import fit as fit
 from gnode.train._fit import resume as resume
+from gnode.train._forecast import Forecast as Forecast
+from gnode.train._forecast import forecast as forecast
 from gnode.train._horizon import HorizonError as HorizonError
 from gnode.train._horizon import error_by_horizon as error_by_horizon
 from gnode.train._run import Run as Run
 from gnode.train._run import load as load
+from gnode.train.callbacks import Callback as Callback
+from gnode.train.callbacks import Moment as Moment
+from gnode.train.loggers import MLflow as MLflow
+from gnode.train.loggers import TensorBoard as TensorBoard
+from gnode.train.loggers import WeightsAndBiases as WeightsAndBiases
 from gnode.train.settings import Settings as Settings
 from gnode.train.settings import growing as growing
 from gnode.train.spec import RunSpec as RunSpec

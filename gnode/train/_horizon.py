@@ -51,11 +51,24 @@ def error_by_horizon(net: Network, trials: Trials, *, warm_up: int) -> HorizonEr
     >>> error_by_horizon(build("rnn", 2, 2, state=3, key=0), task.train, warm_up=4).network.shape
     (3,)
     """
+    given = check_own_inputs(net, trials, warm_up)
+    warm_up = int(warm_up)
+    targets, last = trials.targets[:, warm_up - 1 :], trials.inputs[:, warm_up - 1 : warm_up, given:]
+    mask = trials.mask[:, warm_up - 1 :]
+    predicted = predict_closed_loop(net, trials, warm_up, given)
+    return HorizonError(mean_squared(predicted, targets, mask), mean_squared(last, targets, mask))
+
+
+def check_own_inputs(net: Network, trials: Trials, warm_up: int) -> int:
+    """Returns the number of inputs before those that a network predicts.
+
+    **Raises:** `ArgumentError` if it cannot predict its own inputs, or `warm_up` is out of range.
+    """
     if not 1 <= warm_up < trials.bins:
         raise errors.ArgumentError(
             f"warm_up is {errors.shown(warm_up)}, but must be from 1 to {trials.bins - 1} (bins of a trial)."
         )
-    outputs, warm_up = net.outputs, int(warm_up)
+    outputs = net.outputs
     if trials.inputs.shape[2] != net.inputs or trials.targets.shape[2:] not in ((), (outputs,)):
         raise errors.ArgumentError(
             f"trials has {trials.inputs.shape[2]} inputs and targets of shape {trials.targets.shape}, but the network has "
@@ -66,16 +79,20 @@ def error_by_horizon(net: Network, trials: Trials, *, warm_up: int) -> HorizonEr
         raise errors.ArgumentError(
             f"the task must predict its own inputs, but it has {trials.inputs.shape[2]} inputs and {outputs} outputs."
         )
+    return given
+
+
+def predict_closed_loop(net: Network, trials: Trials, warm_up: int, given: int) -> np.ndarray:
+    """Returns the predictions 1, 2, ... bins after a warm-up, trials x horizon x outputs."""
     dt = np.broadcast_to(np.float32(trials.dt), trials.inputs.shape[:2])
-    predicted = np.asarray(_go_on(net, jnp.asarray(trials.inputs), jnp.asarray(dt), warm_up, given))
-    targets, mask = trials.targets[:, warm_up - 1 :], trials.mask[:, warm_up - 1 :, None]
-    last = trials.inputs[:, warm_up - 1 : warm_up, given:]
+    return np.asarray(_go_on(net, jnp.asarray(trials.inputs), jnp.asarray(dt), warm_up, given))
 
-    def mean_squared(guess: np.ndarray) -> np.ndarray:
-        with np.errstate(invalid="ignore"):
-            return np.sum(mask * (guess - targets) ** 2, axis=(0, 2)) / (np.sum(mask, axis=(0, 2)) * outputs)
 
-    return HorizonError(mean_squared(predicted), mean_squared(np.broadcast_to(last, targets.shape)))
+def mean_squared(guess: np.ndarray, targets: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Returns the mean squared error of every bin over trials and outputs; NaN where no trial counts."""
+    with np.errstate(invalid="ignore"):
+        total = np.sum(mask[..., None] * (guess - targets) ** 2, axis=(0, 2))
+        return total / (np.sum(mask, axis=0) * targets.shape[2])
 
 
 @eqx.filter_jit

@@ -16,6 +16,7 @@ from gnode.tasks import Task, Trials
 from gnode.tasks.file_record import recorded_file
 from gnode.train import run_folder, serialisation
 from gnode.train._evaluation import Evaluation, evaluate
+from gnode.train._forecast import Forecast, forecast
 from gnode.train.metrics import Curves, read_curves
 from gnode.train.settings import Settings
 from gnode.wording import plural
@@ -86,6 +87,18 @@ class Run:
     def evaluation(self, trials: Trials | None = None) -> Evaluation:
         """Computes an `Evaluation`, which also has the loss of every bin and the confusion matrix."""
         return evaluate(self.net, self.task, trials)
+
+    @checked
+    def forecast(self, trials: Trials | None = None, *, warm_up: int | None = None) -> Forecast:
+        """Predicts trials beyond a warm-up, in closed loop and with every sample observed: see `gnode.train.forecast`.
+
+        **Arguments:**
+
+        - `trials`: by default the test trials of the task, or the validation trials where it has none.
+        - `warm_up`: the number of bins that the network observes first; by default half of a trial.
+        """
+        held_out = self.task.validation if self.task.test is None else self.task.test
+        return forecast(self.net, held_out if trials is None else trials, warm_up=warm_up)
 
     def __repr__(self) -> str:
         where = "" if self.folder is None else f", folder={str(self.folder)!r}"

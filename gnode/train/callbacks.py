@@ -1,10 +1,11 @@
 """Callbacks: what a user has done while a network trains.
 
-A `Callback` is told of every epoch by a `Moment`, and may stop the run. What it looks at is computed when it asks: a callback
-that reads nothing costs nothing.
+A `Callback` is told of every epoch by a `Moment`, and may stop the run. What it looks at is computed when it asks: one that
+reads nothing costs nothing.
 """
 
 import copy
+import math
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -142,7 +143,7 @@ class Callback:
         """Is called after every epoch, whatever it brought."""
 
     def at_end(self, run: "Run") -> None:
-        """Is called once, when the run has finished, stopped or diverged, and is stored. An interrupted run has not ended."""
+        """Is called once, when the run has finished, stopped or diverged and is stored; not after an interrupt."""
 
     def close(self) -> None:
         """Is called last, also after an interrupt or an error: closes what the callback has opened."""
@@ -169,7 +170,7 @@ def as_callbacks(value: Callbacks | None) -> tuple[Callback, ...]:
     """
     if value is None:
         return ()
-    if isinstance(value, Callback) or callable(value):
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
         raise errors.ArgumentError(f"callbacks is {errors.shown(value)}, but must be a list: callbacks=[...].")
     return tuple(_as_callback(one) for one in value)
 
@@ -190,7 +191,9 @@ def _as_callback(value: Any) -> Callback:
 class Watch:
     """Calls the callbacks of one run."""
 
-    def __init__(self, callbacks: tuple[Callback, ...], problem: "Problem", folder: Path | None, config: dict[str, Any]):
+    def __init__(
+        self, callbacks: tuple[Callback, ...], problem: "Problem", folder: Path | None, config: dict[str, Any]
+    ):
         self._callbacks, self._problem, self._folder, self._config = callbacks, problem, folder, config
         self._is_first = True
         self.reason: str | None = None
@@ -203,8 +206,7 @@ class Watch:
             self._problem, checkpoint, folder=self._folder, run_config=self._config, is_first=self._is_first
         )
         self._is_first = False
-        validation = checkpoint.curves["validation"][-1]
-        if validation - validation == 0:  # neither NaN nor infinite
+        if math.isfinite(checkpoint.curves["validation"][-1]):
             for callback in self._callbacks:
                 self._call(callback, callback.after_evaluation, moment, f"after epoch {moment.epoch}")
         for callback in self._callbacks:

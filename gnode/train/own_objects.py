@@ -56,7 +56,7 @@ def from_stored(settings: Mapping[str, Any]) -> dict[str, Any]:
 def with_objects(settings: Settings, given: Mapping[str, Any], folder: Path) -> Settings:
     """Returns the settings of a stored run with the objects that were passed again; those that are None were not.
 
-    **Raises:** `StoreError` if one is still missing; `ArgumentError` for one that the folder holds itself, or another metric.
+    **Raises:** `StoreError` if one is still missing; `ArgumentError` for one that the folder holds, or another metric.
     """
     given = {name: value for name, value in given.items() if value is not None}
     lacking = {name: texts for name in ("optimiser", "loss", "metrics") if (texts := _texts(getattr(settings, name)))}
@@ -67,8 +67,8 @@ def with_objects(settings: Settings, given: Mapping[str, Any], folder: Path) -> 
         named = ", ".join(text for name in still for text in lacking[name])
         call = ", ".join(f"{name}=..." for name in still)
         raise errors.StoreError(
-            f"{folder} was trained with objects that a folder cannot hold ({errors.shortened(named, 200)}); pass them again: "
-            f"gnode.resume({str(folder)!r}, {call})."
+            f"{folder} was trained with objects that a folder cannot hold ({errors.shortened(named, 200)}); pass them "
+            f"again: gnode.resume({str(folder)!r}, {call})."
         )
     full = dataclasses.replace(settings, **given)
     before, now = ([name_of(metric) for metric in one.metrics] for one in (settings, full))
@@ -80,16 +80,14 @@ def with_objects(settings: Settings, given: Mapping[str, Any], folder: Path) -> 
 
 
 def _stored(value: Any) -> Any:
-    if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
-        return type(value)(map(_stored, value))
     if isinstance(value, Missing):
         return {value.kind: value.text}
-    if _is_optimiser(value):
+    if _is_optimiser(value):  # before tuples: optax's are named ones
         return {"object": f"{type(value).__module__.split('.')[0]}: {_parts(value.update)}"}
     if callable(value):
         inner = value.func if isinstance(value, functools.partial) else value
         return {"function": _place(inner)} if hasattr(inner, "__qualname__") else {"object": _place(type(inner))}
-    return value
+    return type(value)(map(_stored, value)) if type(value) in (tuple, list) else value
 
 
 def _place(value: Any) -> str:

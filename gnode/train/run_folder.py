@@ -62,10 +62,18 @@ class RunResult(TypedDict):
     reason: NotRequired[Annotated[str, "for which a callback stopped it"]]
 
 
+class RunLogs(TypedDict):
+    """`logs.json`."""
+
+    wandb: NotRequired[Annotated[str, "the identifier of the run in Weights & Biases"]]
+    mlflow: NotRequired[Annotated[str, "the identifier of the run in MLflow"]]
+
+
 CONFIG_FILE = StoredFile(
     CONFIG, "all that is needed to run it again: task, network, settings, key, versions", RunConfig, is_open=True
 )
 RESULT_FILE = StoredFile(RESULT, "how it ended; present only when it has", RunResult)
+LOGS_FILE = StoredFile("logs.json", "what the run is called in the logs of other programs, if there are any", RunLogs)
 FILES: tuple[StoredFile[Any], ...] = (
     CONFIG_FILE,
     StoredFile(WEIGHTS, "the network with the best validation loss, an array per parameter"),
@@ -75,6 +83,7 @@ FILES: tuple[StoredFile[Any], ...] = (
         f"{CHECKPOINT}.before", "the checkpoint before that, should the last one be damaged; removed at the end"
     ),
     RESULT_FILE,
+    LOGS_FILE,
 )
 
 

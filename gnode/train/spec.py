@@ -16,7 +16,7 @@ from gnode.init import SMALL_BIAS_STD
 from gnode.options import Option, options_of, widths
 from gnode.os_errors import as_path
 from gnode.solve import Solver
-from gnode.tasks.registry import ALIASES, FILE_TASKS, TASKS
+from gnode.tasks.registry import ALIASES, FILE_TASKS, TASKS, package_task
 from gnode.tasks.registry import OPTIONS as TASK_OPTIONS
 from gnode.train.own_objects import as_stored
 from gnode.train.settings import Settings, growing, with_present_names
@@ -154,7 +154,7 @@ class RunSpec:
 def filled_in(task: str, given: dict[str, Any], *, drop_unused: bool) -> dict[str, Any]:
     """Returns settings with defaults for what they leave open, as `RunSpec.of`, if their values are checked already."""
     named = ALIASES.get(task, task)
-    if PurePath(task).suffix not in FILE_TASKS:
+    if PurePath(task).suffix not in FILE_TASKS and package_task(task) is None:
         errors.one_of("task", named, TASKS)
     defaults = TASK_DEFAULTS.get(named, TWO_BIT_DEFAULTS if named in TASKS else {})
     full = DEFAULTS | given
@@ -195,11 +195,10 @@ def train_spec(
     net, task, settings, key = spec.realise()
     if out is None and runs is not None:
         model = spec.settings.get("model", DEFAULTS["model"])
-        out = runs / f"{Path(task.name).stem}-{model}-{net.cell.units}"
+        stem = task.name.replace(":", "-") if package_task(task.name) else Path(task.name).stem
+        out = runs / f"{stem}-{model}-{net.cell.units}"
     named = {"spec": as_stored(spec.settings)}
-    return fit_with(
-        net, task, settings, key=key, out=out, progress=progress, extra_config=named, callbacks=callbacks
-    )
+    return fit_with(net, task, settings, key=key, out=out, progress=progress, extra_config=named, callbacks=callbacks)
 
 
 def read(name: str, text: str) -> Any:

@@ -6,8 +6,25 @@ import pytest
 import systems
 
 from gnode import cells, errors
-from gnode.analysis import flow_field, output_plane, pca, pca_plane, points_plane, state_plane
+from gnode.analysis import fixed_points, flow_field, output_plane, pca, pca_plane, points_plane, state_plane
 from gnode.network import Network
+from gnode.plots import analysis as draw
+
+
+def test_a_window_around_little_is_wide_enough_to_see():
+    """One state, states on a line, and one fixed point among visited states."""
+    one = flow_field(systems.limit_cycle, state=2, around=[[0.0, 3.0]], resolution=3)
+    assert (one.u[0], one.u[-1], one.v[0], one.v[-1]) == (-3.0, 3.0, 0.0, 6.0)
+    line = flow_field(systems.limit_cycle, state=2, around=[[-2.0, 1.0], [2.0, 1.0]], resolution=3)
+    assert (line.u[0], line.u[-1], line.v[0], line.v[-1]) == (-3.0, 3.0, 0.0, 2.0)
+    net = Network(systems.rnn_with(np.zeros((2, 2))), outputs=1, key=0)
+    visited = np.array([[-4.0, 1.0], [2.0, -0.5], [0.0, 5.0]])
+    points = fixed_points(net, visited)
+    assert len(points) == 1
+    axes = draw.flow_field(net, points, resolution=3).axes[0]
+    for (low, high), seen in zip((axes.get_xlim(), axes.get_ylim()), visited.T):
+        assert low < seen.min()
+        assert high > seen.max()
 
 
 def test_flow_in_state_coordinates_is_the_field_itself():

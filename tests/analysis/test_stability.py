@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import systems
 
-from gnode import cells
-from gnode.analysis import stability
+from gnode import cells, errors
+from gnode.analysis import Stability, stability, system
 from gnode.network import Network
 
 
@@ -37,6 +37,37 @@ def test_classes():
         assert found.flow_class.tolist() == [name]
         assert found.map_class.tolist() == [name]
     assert found.marginal.tolist() == [1]
+
+
+def test_what_has_no_derivative_is_not_called_stable():
+    """The square root has none at zero: NaN is neither decay nor growth."""
+
+    def root(h, x):
+        return jnp.stack([-jnp.sqrt(h[0]) * jnp.sqrt(-h[0]), -h[1]])
+
+    found = stability(root, [[0.0, 0.0]], dt=0.1)
+    assert found.flow_class.tolist() == found.map_class.tolist() == ["undefined"]
+    assert np.isnan(found.summary()["abscissa"]["median"])
+    mixed = Stability(np.array([[-1.0, -2.0], [-1.0, np.nan]], complex), None, 0.01, None)
+    assert mixed.flow_class.tolist() == ["stable", "undefined"]
+    assert mixed.summary()["flow_classes"] == {"stable": 1, "undefined": 1}
+
+
+def test_a_system_takes_another_input_and_bin():
+    net = systems.rnn_with(np.zeros((2, 2)), U=np.eye(2))
+    first = system(net, dt=0.1)
+    other = system(first, x=[1.0, -1.0], dt=0.5, method="rk4")
+    assert (other.dt, other.solver.method) == (0.5, "rk4")
+    h = jnp.zeros(2)
+    np.testing.assert_allclose(other.flow(h), np.tanh([1.0, -1.0]), rtol=1e-6)
+    np.testing.assert_allclose(first.flow(h), 0, atol=1e-12)
+    same = system(other)
+    assert (same.dt, same.solver) == (other.dt, other.solver)
+    np.testing.assert_array_equal(same.x, other.x)
+    with pytest.raises(errors.ArgumentError, match="x has shape"):
+        system(first, x=[1.0])
+    with pytest.raises(errors.ArgumentError, match="dt is -1"):
+        system(first, dt=-1)
 
 
 def test_time_constants_are_in_seconds():

@@ -1,6 +1,10 @@
 """`gnode.write_report` for networks and tasks of every kind, from Python."""
 
+import dataclasses
+import html
 import json
+import re
+import types
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -9,8 +13,12 @@ import pytest
 
 import gnode
 from gnode import cells, errors, tasks
-from gnode.report import Section, _write, summary_row
+from gnode.analysis import attractor, memory_lifetime, study
+from gnode.network import AbstractNetwork, InitialState, Readout, Trajectory
+from gnode.report import Section, _verdict, _write, sections, summary_row
+from gnode.train import Evaluation
 
+IN_ORDER = ("Settings", "Training", "Fixed points", "Stability", "Trajectories", "Table: points by number of starts")
 SIZES = {"trials": 10, "validation": 5, "bins": 12}
 
 
@@ -52,7 +60,7 @@ def only_png(monkeypatch):
 def report_of(run, folder, **options):
     """Writes a report, checks what every report must have, and returns its text, its numbers and the findings."""
     findings = gnode.write_report(run, folder, starts=20, **options)
-    figures = figures_of(findings, run.net.cell.state_size)
+    figures = figures_of(findings, run.net.cell.state_size, run.task.loss == "cross_entropy")
     pictures = {f"{name}.{ending}" for name in figures for ending in _write.FORMATS}
     assert {path.name for path in folder.iterdir()} == {"report.html", "analysis.json"} | pictures
     text = (folder / "report.html").read_text()
@@ -63,15 +71,22 @@ def report_of(run, folder, **options):
     assert sum(numbers["fixed_points"]["ends_of_starts"].values()) == 20
     assert numbers["fixed_points"]["points"] == len(findings.fixed_points)
     assert 0 < sum(numbers["variance_explained"]) <= 1 + 1e-9
+    assert numbers["verdict"] == html.unescape(re.search('<p class="verdict">(.*?)</p>', text).group(1))
+    places = [text.index(part) for part in ('class="verdict"', "<figure", *(f"<h2>{one}</h2>" for one in IN_ORDER))]
+    assert places == sorted(places)
     for heading in ("Fixed points", "Stability", "Continuous attractor", "Memory", "Trajectories"):
         assert f"<h2>{heading}</h2>" in text
     return text, numbers, findings
 
 
-def figures_of(findings, state):
+def figures_of(findings, state, is_classification):
     """The figures that a report must have: those without results are left out."""
     there = {
-        "variance": True,
+        "losses": True,
+        "trial": not is_classification,
+        "classes": is_classification,
+        "confusion": is_classification,
+        "variance": state > 2,
         "flow": state > 1,
         "components": state > 2,
         "eigenvalues": len(findings.fixed_points) > 0,
@@ -118,6 +133,15 @@ def test_classification_of_arrays(tmp_path, only_png):
     assert numbers["run"] == "a <network>"
     assert numbers["errors_by_amplitude"] == []
     assert findings.fixed_points.outputs.shape[1] == 3  # one output per class
+    confusion = run.evaluation().confusion
+    assert numbers["classes"]["confusion"] == confusion.tolist()
+    assert numbers["classes"]["names"] == ["a<b", "$x$", "c_d"]
+    assert numbers["scores"] == {"part": "validation", **run.evaluate()}
+    assert numbers["verdict"].startswith(
+        f"{run.evaluate()['accuracy']:.1%} of {len(run.task.validation)} validation trials"
+    )
+    assert "<h2>Classes</h2>" in text
+    assert "a&lt;b" in text
 
 
 def test_a_cell_of_ones_own(tmp_path, only_png):
@@ -127,6 +151,82 @@ def test_a_cell_of_ones_own(tmp_path, only_png):
     assert "A Spiral cell with a state of 4 dimensions" in text
     assert numbers["fixed_points"]["points_by_status"]["equilibrium"] == 1  # it is linear
     np.testing.assert_allclose(findings.fixed_points.points, 0, atol=1e-9)
+
+
+def test_at_a_constant_input():
+    """The spiral is linear, so its fixed point is where decay, rotation and drive add up to nothing."""
+    net = gnode.Network(Spiral(2, 4, rate=0.5 * jnp.ones(4), drive=0.1 * jnp.ones((4, 2))), 2, key=1)
+    found = study(net, np.random.default_rng(0).normal(size=(5, 12, 4)), dt=0.01, x=[0.5, 0.0], starts=20)
+    turn = np.zeros((4, 4))
+    turn[[0, 1, 2, 3], [1, 3, 0, 2]] = [-1, -1, 1, 1]
+    expected = np.linalg.solve(np.exp(0.5) * np.eye(4) - turn, 0.05 * np.ones(4))
+    np.testing.assert_allclose(found.fixed_points.points, expected[None], atol=1e-6)
+    assert found.summary()["input"] == [0.5, 0.0]
+    words = " ".join(text for section in sections(found, {}) for text in section.paragraphs)
+    assert "At the constant input (0.5, 0), 20 of 20 visited states settle" in words
+    with pytest.raises(errors.ArgumentError, match=r"x has shape \(3,\), but must have shape \(2,\)"):
+        study(net, np.zeros((1, 4)), dt=0.01, x=[1, 2, 3])
+
+
+class Backward(AbstractNetwork):
+    """A network that reads its trials from the end: its state at a bin is no function of the bins before."""
+
+    cell: cells.Cell
+    readout: Readout
+    initial: InitialState
+
+    def batch(self, xs, dt, h0=None, gradient_only=False, noise=None):
+        sums = jnp.cumsum(xs[:, ::-1], axis=1)[:, ::-1]
+        states = jnp.concatenate([sums, jnp.tanh(sums[..., :1])], axis=-1)
+        return Trajectory(self.read(states), states)
+
+
+def test_a_network_without_a_flow(tmp_path, only_png):
+    task, whole = classification(), gnode.Network(cells.rnn(2, 3, key=0), 3, key=0)
+    net, curves = Backward(whole.cell, whole.readout, whole.initial), {"train": np.zeros(0)}
+    run = gnode.train.Run(net, gnode.Settings(), curves, 1.0, 1, "finished", None, 0.0, 1, _task=task)
+    assert gnode.write_report(run, tmp_path) is None
+    text = (tmp_path / "report.html").read_text()
+    assert "a Backward, is not a cell that runs at a constant input, so it has no flow" in text
+    assert "<h2>Classes</h2>" in text
+    assert "<h2>Fixed points</h2>" not in text
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "report.html",
+        "analysis.json",
+        "classes.png",
+        "confusion.png",
+    }
+    assert json.loads((tmp_path / "analysis.json").read_text())["classes"]["accuracy"] == run.evaluate()["accuracy"]
+    assert summary_row("mine", None) == ("mine", "no flow", "", "", "", "")
+    with pytest.raises(errors.ArgumentError, match="x is given, but a Backward has no flow"):
+        gnode.write_report(run, tmp_path, x=[0, 0])
+
+
+def test_verdicts():
+    """What the sentence says of a memory, of a fit, and of classes."""
+    points = np.stack(np.meshgrid(np.linspace(-1, 1, 15), np.linspace(-1, 1, 15)), axis=-1).reshape(-1, 2)
+    task = tasks.arrays(np.zeros((4, 10, 2)), np.random.default_rng(0).uniform(-1, 1, (4, 10, 2)), 0.1)
+    task.validation.targets[0, :2] = [[-1, -1], [1, 1]]
+    judged = _verdict.Judged(Evaluation(0.03, np.zeros(1)), task.validation, "validation")
+    still = attractor(lambda h, x: 0 * h, 0.98 * points, dt=0.1)
+    slow = dataclasses.replace(still, memory=memory_lifetime(lambda h, x: -0.05 * jnp.ones(2) + 0 * h, points, dt=0.1))
+    found = types.SimpleNamespace(attractor=slow, x=np.zeros(2))
+    run = types.SimpleNamespace(task=task)
+    said = _verdict.verdict(run, judged, found)
+    assert said.startswith("Remembers a square of 0.98 x the task's for a median of 1.5 s; explains 9")
+    found.attractor = still
+    assert "for a median of more than 100 s; explains" in _verdict.verdict(run, judged, found)
+    found.attractor = dataclasses.replace(still, shape=dataclasses.replace(still.shape, high=still.shape.low + 0.01))
+    assert "span only 0.005 x the range of the task, so it remembers little" in _verdict.verdict(run, judged, found)
+    assert _verdict.verdict(run, judged, None).endswith("of the variance of the targets (validation error 0.03).")
+
+    letters = classification()
+    confusion = np.array([[9, 1, 0], [2, 8, 0], [0, 0, 10]])
+    judged = _verdict.Judged(Evaluation(0.1, np.zeros(1), 0.9, confusion), letters.validation, "test")
+    assert _verdict.verdict(types.SimpleNamespace(task=letters), judged, None) == (
+        "90.0% of 30 test trials right (always answering the most frequent class: 33.3%); classes a<b and $x$ are confused "
+        "most (3 times)."
+    )
 
 
 @pytest.mark.parametrize("leak", [1.0, 0.0])

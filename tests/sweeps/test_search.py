@@ -50,7 +50,8 @@ def test_only_the_chosen_settings_count(searched):
     best = searched.best()
     for model in AXES["model"]:
         tried = losses(searched, model=model)
-        assert tuple(best[model]["setting"][name] for name in ("lr", "weight_decay")) == min(tried, key=lambda setting: tried[setting])
+        setting = best[model]["setting"]
+        assert (setting["lr"], setting["weight_decay"]) == min(tried, key=lambda one: tried[one])
         assert best[model]["seeds"] == 3
         chosen = [i for i in searched.counting() if searched.members[i]["model"] == model]
         values = [searched.result(index)["best_loss"] for index in chosen]

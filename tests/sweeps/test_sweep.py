@@ -138,7 +138,9 @@ def test_best_is_over_seeds_for_any_test_score_and_any_axis():
     rows = [
         {"member": m, "task": "t", "model": "gru", "counts": c, "seed": s, "status": "finished", "best_loss": loss}
         | {"best_epoch": m, "diverged_at": None, "epochs_done": 3, "test_loss": loss, "test_r2": r2}
-        for m, (c, s, loss, r2) in enumerate([("9", 0, 4.0, 0.1), ("9", 1, 2.0, 0.3), ("5", 0, 1.0, 0.9), ("5", 1, 9.0, 1)])
+        for m, (c, s, loss, r2) in enumerate(
+            [("9", 0, 4.0, 0.1), ("9", 1, 2.0, 0.3), ("5", 0, 1.0, 0.9), ("5", 1, 9.0, 1)]
+        )
     ]
     entry = best_settings(rows, "model")["gru"]
     assert entry["setting"] == {"model": "gru", "counts": "9"}

@@ -12,6 +12,8 @@ VALUES = {
     "start": (2.0, 0.0),
     "input_columns": ("x", "y"),
     "target_columns": ("position",),
+    "validate_on": ("s07", "s08"),
+    "test_on": ("s09",),
     "metrics": ("r2", "mae"),
     "spans": ((14, 100), (28, 200)),
 }

@@ -17,6 +17,9 @@ NAME, FILES = "characters", ("character_trajectories.npz",)
 STEP = 1.0
 """Length of a bin in seconds, as in the paper."""
 
+CHANNELS = ("velocity x", "velocity y", "force")
+"""Names of the channels of the pen."""
+
 ENDS = ("padded", "own")
 """Where a trial ends: at the end of its padding, or at its own last sample."""
 
@@ -69,6 +72,7 @@ def characters(
         loss="cross_entropy",
         when="last",
         classes=series.label_names,
+        input_names=None if series.channels != len(CHANNELS) else _input_names(timestamp, counts),
         options={
             "dropped": dropped,
             "fill": fill,
@@ -78,6 +82,11 @@ def characters(
             "key": plain_key(key),
         },
     )
+
+
+def _input_names(timestamp: str, counts: bool) -> tuple[str, ...]:
+    counted = [f"count of {name}" for name in CHANNELS] if counts else []
+    return (*(() if timestamp == "none" else ("time",)), *CHANNELS, *counted)
 
 
 def letters_with_gaps(dropped: float, key: Key | int) -> tuple[Series, np.ndarray, list[np.ndarray]]:
