@@ -89,7 +89,7 @@ def remove(path: Path) -> None:
 
 def remove_folder(path: Path) -> None:
     """Removes a folder and what is in it, if it is there; of a link the link itself. What cannot be removed stays."""
-    if path.is_symlink():
+    if path.is_symlink() or (path.exists() and not path.is_dir()):  # rmtree would open a pipe and wait
         path.unlink(missing_ok=True)
     else:
         shutil.rmtree(path, ignore_errors=True)

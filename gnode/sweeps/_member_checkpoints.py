@@ -35,7 +35,7 @@ class MemberCheckpoints:
         try:
             found = None if path is None else read_checkpoint(path, start.state)
         except errors.StoreError as problem:
-            warnings.warn(f"member {index} begins anew: {str(problem).partition(';')[0]}.", stacklevel=2)
+            warnings.warn(f"member {index} begins anew: {str(problem).partition(';')[0].rstrip('.')}.", stacklevel=2)
             found = None
         return start if found is None else found
 

@@ -38,7 +38,7 @@ def flip_flop(
     dt: float = 0.01,
     mean_pulses: float | None = None,
     pulse_bins: int | None = None,
-    span: tuple[float, float] | None = None,
+    span: Sequence[float] | None = None,
     start: Sequence[float] | None = None,
     reading: str = "text",
     key: Key | int = 0,
@@ -107,7 +107,7 @@ class _PulseSource:
         bits: int | None,
         mean_pulses: float | None,
         pulse_bins: int | None,
-        span: tuple[float, float] | None,
+        span: Sequence[float] | None,
         start: Sequence[float] | None,
         reading: str,
     ) -> "_PulseSource":
@@ -227,7 +227,7 @@ def _checked_mean(mean: float) -> float:
     return mean
 
 
-def _checked_span(span: tuple[float, float], power: int) -> tuple[float, float]:
+def _checked_span(span: Sequence[float], power: int) -> tuple[float, float]:
     if np.shape(span) != (2,):
         raise errors.ArgumentError(
             f"span is {errors.shown(span)}, but must be two numbers: the smallest and the largest size of a pulse."

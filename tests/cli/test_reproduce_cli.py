@@ -12,7 +12,7 @@ def test_list_run_collect_and_about(tmp_path, gnode_command, monkeypatch):
     assert said.status == 0, said.err
     assert "holds here" in said.out
     said = gnode_command("reproduce list")
-    assert said.out.count("never run") == 23
+    assert said.out.count("never run") == 24
     said = gnode_command("reproduce collect")
     assert said.status == 0
     page = tmp_path / "docs/results/reproduce.md"

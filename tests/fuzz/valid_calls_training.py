@@ -358,6 +358,7 @@ def _plots() -> dict[str, Callable[[], Call]]:
             {"figure": plots.loss_curves({"a": np.ones(2)}), "path": f"{fresh('figures')}/a", "formats": ("svg",)},
         ),
         "best_curves": lambda: (plots.best_curves, {"curves": {"gnode": np.ones(3)}}),
+        "seeds": lambda: (plots.seeds, {"panels": {"error": {"a": [0.1, 0.2], "b": [0.3]}}}),
         "strip": lambda: (plots.strip, {"rows": rows, "by": "model", "threshold": 0.1}),
         "example_trial": lambda: (
             plots.example_trial,

@@ -1,4 +1,4 @@
-"""The registry: 24 artefacts of the paper and those beyond it, that say what they are, and plans that agree with each other."""
+"""The registry: artefacts of the paper and beyond it that say what they are, and plans that agree with each other."""
 
 import pytest
 

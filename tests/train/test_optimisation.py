@@ -17,7 +17,7 @@ from gnode.train.batch import to_device
 from gnode.train.loss import losses
 from gnode.train.lr_schedule import read_schedule
 from gnode.train.named import OPTIMISERS
-from gnode.train.optimiser import rate_factor
+from gnode.train.optimiser import first_state, rate_factor, take_step
 from gnode.train.perturbation import perturbed
 from gnode.types import as_key
 
@@ -106,10 +106,21 @@ def test_schedule_clipping_and_averaging_are_optax_s_own():
 
 @pytest.mark.parametrize("name", sorted(set(OPTIMISERS) - {"adam", "momentum"}))
 def test_optimisers_by_name_are_optax_s(name):
-    settings = Settings(lr=1e-3, weight_decay=0.0, epochs=1, batch_size=BATCH, optimiser=name)
+    """Three steps on weights and gradients drawn at random, with decay added as AdamW adds it."""
+    rng = np.random.default_rng(0)
+    params = theirs = {"W": jnp.asarray(rng.normal(size=(3, 2)), jnp.float32)}
+    settings = Settings(lr=1e-3, weight_decay=0.1, optimiser=name)
+    hyper = program.hyper_of(settings, program.plan_of(settings, small_task()))
     own = {"weight_decay": 0.0} if name in ("adan", "lamb", "lars", "lion", "novograd", "adadelta") else {}
-    params, _ = by_hand(settings, getattr(optax, name)(1e-3, **own), 1)
-    assert_close(trained(settings, 1).params, params)
+    reference = getattr(optax, name)(1e-3, **own)
+    ours, state = first_state(name, params), reference.init(params)
+    for update in range(3):
+        gradient = {"W": jnp.asarray(rng.normal(size=(3, 2)), jnp.float32)}
+        step, ours = take_step(settings, hyper, gradient, (ours, params, jnp.int32(update)), {"W": True})
+        params = optax.apply_updates(params, step)
+        step, state = reference.update(gradient, state, theirs)
+        theirs = {"W": theirs["W"] + step["W"] - 1e-3 * 0.1 * theirs["W"]}
+    np.testing.assert_allclose(params["W"], theirs["W"], rtol=1e-6, atol=1e-7)
 
 
 def test_an_optimiser_of_optax_as_an_object():
@@ -188,7 +199,7 @@ def test_dropout_is_a_network_with_some_hidden_units_left_out():
         fit(small_net("rnn"), task, dropout=0.4)
 
 
-@pytest.mark.parametrize("fresh", ["epoch", "update"])
+@pytest.mark.parametrize("fresh", ["epoch", pytest.param("update", marks=pytest.mark.slow)])
 def test_fresh_trials_go_on_after_a_stop_as_if_there_had_been_none(fresh, tmp_path, monkeypatch):
     common = {"epochs": 4, "batch_size": 8, "fresh": fresh, "input_noise": 0.1, "state_noise": 0.05, "ema": 0.9}
     whole = fit(small_net(), small_task(), **common)
@@ -207,16 +218,14 @@ def test_fresh_trials_go_on_after_a_stop_as_if_there_had_been_none(fresh, tmp_pa
     done = resume(tmp_path / "run")
     for name, values in whole.curves.items():
         np.testing.assert_array_equal(done.curves[name], values)
-    unfresh = fit(small_net(), small_task(), **common | {"fresh": "no"})
-    assert not np.array_equal(unfresh.curves["train"], whole.curves["train"])
 
 
 @pytest.mark.parametrize("amplitude", ["fixed", "rectangle", "annulus"])
 @pytest.mark.parametrize("reading", ["text", "code"])
 def test_trials_drawn_on_the_device_are_of_the_same_distribution(amplitude, reading):
-    """Pulses, sizes and memories: moments of 1500 trials drawn by numpy and by jax agree within four standard errors."""
-    task = tasks.flip_flop(amplitude, reading=reading, trials=1500, validation=1)
-    drawn = task.generator(jax.random.key(5), 1500)
+    """Pulses, sizes and memories: moments of 600 trials drawn by numpy and by jax agree within four standard errors."""
+    task = tasks.flip_flop(amplitude, reading=reading, trials=600, validation=1)
+    drawn = task.generator(jax.random.key(5), 600)
     for here, there in ((task.train.inputs, drawn.inputs), (task.train.targets, drawn.targets)):
         there = np.asarray(there)
         for power in (1, 2, 4):
