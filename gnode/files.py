@@ -154,12 +154,25 @@ def write_by(path: Path, *, keep_older: bool = False) -> Generator[Path, None, N
             yield temporary
             _flush(temporary)
             if keep_older and path.exists():
-                os.replace(path, before(path))
+                _keep_as(before(path), path)
             os.replace(temporary, path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
         _flush(path.parent)
+
+
+def _keep_as(name: Path, path: Path) -> None:
+    """Gives a file a second name. A moment with neither name would be one at which a power cut loses it."""
+    if path.is_symlink():
+        return
+    second = beside(name)
+    try:
+        os.link(path, second)
+    except OSError:  # a file system without links: there it is renamed, and for a moment has its older name alone
+        os.replace(path, name)
+    else:
+        os.replace(second, name)
 
 
 @contextmanager

@@ -140,7 +140,10 @@ def words(text: str) -> tuple[str, ...]:
     >>> words("x:y")
     ('x', 'y')
     """
-    return tuple(part.strip() for part in text.split(":") if part.strip())
+    found = tuple(part.strip() for part in text.split(":") if part.strip())
+    if not found:
+        raise ValueError("no names")
+    return found
 
 
 def stages(text: str) -> tuple[tuple[int, int], ...]:

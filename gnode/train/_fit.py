@@ -140,10 +140,13 @@ def resume(
     _check_how(checkpoint_seconds, None)
     watched_by = as_callbacks(callbacks)
     found = load(folder, like=like, task=task)
+    objects = {"optimiser": optimiser, "loss": loss, "metrics": metrics}
     if found.status != "interrupted":
+        if any(value is not None for value in objects.values()):
+            with_objects(found.settings, objects, Path(folder))  # says what is wrong with them
         return found
     folder = Path(folder)
-    settings = with_objects(found.settings, {"optimiser": optimiser, "loss": loss, "metrics": metrics}, folder)
+    settings = with_objects(found.settings, objects, folder)
     with locked(folder):
         files.remove_leftovers(folder)
         problem = loop.pose(found.net, found.task, settings, as_key(found.config["key"]))

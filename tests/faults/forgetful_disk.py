@@ -52,7 +52,7 @@ class Recorder:
             return
         if event == "open" and isinstance(arguments[0], str) and (arguments[2] or 0) & (os.O_CREAT | os.O_TRUNC):
             self._note("write", arguments[0])
-        elif event in ("os.rename", "os.remove", "os.mkdir", "os.rmdir"):
+        elif event in ("os.link", "os.rename", "os.remove", "os.mkdir", "os.rmdir"):
             self._note(event.removeprefix("os."), *_full_paths(arguments))
 
     def _fsync_heard(self, number):
@@ -109,6 +109,9 @@ class Recorder:
             self._at(place[:-1]).now.pop(place[-1], None)
 
     _rmdir = _remove
+
+    def _link(self, old, new):
+        self._at(new[:-1]).now[new[-1]] = self._at(old)
 
     def _rename(self, old, new):
         self._at(new[:-1]).now[new[-1]] = self._at(old[:-1]).now.pop(old[-1])

@@ -101,7 +101,7 @@ BAD_SEARCH_WITH = [
 ]
 
 SEEDS = {"seed", "data_seed"}
-NEGATIVE = {"lambda_ou"}
+NEGATIVE = {"lambda_ou", "baseline"}
 SINGLE = {"lr", "weight_decay", "penalty", "state_penalty", "clip", "tau", "bias_std", "dt"}
 """Numbers that a network is trained with, in single precision."""
 UNBOUNDED = {"clip"}
