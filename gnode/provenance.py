@@ -42,7 +42,8 @@ def version(package: str) -> str:
 def _commit() -> str | None:
     """The commit of gnode's source tree, if it runs from one; '+' marks uncommitted changes."""
     here = Path(__file__).resolve().parent
-    git = ["git", "-C", str(here)]
+    # Without its optional lock: a process that is killed meanwhile would leave the lock behind in the user's repository.
+    git = ["git", "--no-optional-locks", "-C", str(here)]
     try:
         commit = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, timeout=5)
         changed = subprocess.run([*git, "status", "--porcelain", "--", "."], capture_output=True, text=True, timeout=5)

@@ -51,13 +51,26 @@ class Sweep:
     @checked
     def todo(self, part: Part | None = None) -> list[int]:
         """Returns the members to train next, of one part or of all. In a search those that try settings come first."""
+        return [index for index in self._due_or_tried(part) if not _member.is_done(self.folder, index)]
+
+    @checked
+    def due(self, part: Part | None = None) -> list[int]:
+        """Returns the members that are trained together with those of `todo`, whether they are done or not."""
+        if self.search is None:
+            return self._due_or_tried(part)
+        tries, todo = set(self.search.tries()), set(self.todo(part))
+        trying = bool(todo & tries)
+        return [index for index in self._due_or_tried(part) if (index in tries) == trying or index in todo]
+
+    def _due_or_tried(self, part: Part | None) -> list[int]:
+        """The members of this round of training; once settings have been tried, those of the tries that count as well."""
         mine = range(len(self.members)) if part is None else sorted(self.members_of(part))
-        if self.search is not None:
-            tries = set(self.search.tries())
-            ready = all(_member.is_done(self.folder, index) for index in tries.intersection(mine))
-            wanted = set(self.counting()) if ready else tries
-            mine = [index for index in mine if index in wanted]
-        return [index for index in mine if not _member.is_done(self.folder, index)]
+        if self.search is None:
+            return list(mine)
+        tries = set(self.search.tries())
+        ready = all(_member.is_done(self.folder, index) for index in tries.intersection(mine))
+        wanted = set(self.counting()) if ready else tries
+        return [index for index in mine if index in wanted]
 
     @checked
     def members_of(self, part: Part) -> set[int]:

@@ -213,7 +213,10 @@ class _Training:
         title = f"sweep of {number}" if part is None else f"part {part.number}/{part.of}: {number}"
         with progress_bar.epoch_bar(epochs, before, title, progress_bar.is_wanted(self.progress)) as update:
             record = _Recorder(self.sweep, update, before, len(done), number, keeps_table=part is None)
-            self.engine.train(Work(self.sweep.grid, todo, self.tasks, record.deliver, record.tick, self.sweep.folder))
+            due = self.sweep.due(part)
+            self.engine.train(
+                Work(self.sweep.grid, todo, self.tasks, record.deliver, record.tick, self.sweep.folder, due)
+            )
 
 
 class _Recorder:

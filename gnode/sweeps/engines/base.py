@@ -19,6 +19,8 @@ class Work:
     - `deliver`: to be called with every trained member, from any thread.
     - `tick`: to be called with the number of member-epochs that have just been trained.
     - `folder`: the sweep's folder, in which checkpoints of members in training are kept; None keeps none.
+    - `due`: all members that are trained together with these, those done included; these alone if empty. A group that is
+      resumed keeps the size it began with, because a program of another size rounds differently.
     """
 
     grid: Grid
@@ -27,6 +29,7 @@ class Work:
     deliver: Callable[[MemberResult], None]
     tick: Callable[[int], None] = lambda epochs: None
     folder: Path | None = None
+    due: Sequence[int] = ()
 
 
 class Engine(Protocol):

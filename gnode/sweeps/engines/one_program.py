@@ -41,12 +41,13 @@ class OneProgram:
 
     def train(self, work: Work) -> None:
         wanted, checkpoints = set(work.todo), MemberCheckpoints(work.folder)
+        due = {*work.todo, *work.due}
         for group in work.grid.groups:
             by_epoch: dict[int, list[int]] = {}
             for index in wanted.intersection(group.members):
                 by_epoch.setdefault(checkpoints.epoch(index), []).append(index)
             for left in by_epoch.values():
-                size = self.members_at_once(group, work.tasks(group.settings), len(left))
+                size = self.members_at_once(group, work.tasks(group.settings), len(due.intersection(group.members)))
                 for chunk in Group(tuple(sorted(left)), group.settings).chunks(size):
                     _Chunk(work, chunk, size, checkpoints).train()
 
