@@ -2,8 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
+# The explorer's page is written in TypeScript. What is built of it is committed: only those who change it need node and npm.
+NPM := npm --prefix explorer
+PACKAGES := explorer/node_modules/.package-lock.json
 
-.PHONY: install demo test test-fast test-slow test-slow-turn test-gpu lint format bench docs reproduce-smoke clean
+.PHONY: install install-browser demo test test-fast test-browser test-slow test-slow-turn test-gpu lint format explorer \
+	check-explorer bench docs reproduce-smoke clean
 
 install: .venv/installed
 
@@ -13,15 +17,22 @@ install: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,ray]'
 	touch .venv/installed
 
+install-browser: install ## Playwright, for the tests of the explorer's page; it drives the Chromium of the system
+	$(BIN)/python -c 'import playwright' 2>/dev/null || \
+	    $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[browser]'
+
 demo: install          ## train a two-dimensional gated neural ODE on the square task and draw the square it learned
 	$(BIN)/gnode demo
 
-test: install lint     ## everything but the slow tests
+test: install lint     ## everything but the slow tests; those in a browser only where there is one (see test-browser)
 	$(PYTEST) -m "not slow" -n 2 --dist worksteal
 
 test-fast: install     ## style, and the tests that take less than a quarter of a second each: for while you write
 	$(BIN)/ruff check .
 	$(PYTEST) -m "not slow" -n 2 --dist worksteal --fast
+
+test-browser: install-browser ## the tests of the explorer's page, which fail if there is no browser
+	GNODE_TEST_BROWSER=1 $(PYTEST) tests/explorer/test_browser*.py tests/explorer/test_asset.py -n 2 --dist worksteal
 
 test-slow: install     ## tests that train for minutes, with full compiler optimisation
 	JAX_DISABLE_MOST_OPTIMIZATIONS=0 XLA_FLAGS= $(PYTEST) -m slow
@@ -41,12 +52,24 @@ format: install
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: install         ## ratios against what a user would pick instead, each measured in one run
+explorer: check-explorer ## builds the page of gnode explore from explorer/src, and what the tests run of it by node
+	$(NPM) run --silent build
+	$(NPM) run --silent build -- --math
+
+check-explorer: $(PACKAGES) ## the types and the own tests of the page (needs node 20 or newer, and npm)
+	$(NPM) run --silent check
+
+$(PACKAGES): explorer/package.json explorer/package-lock.json
+	$(NPM) ci
+	touch $@
+
+bench: install-browser ## ratios against what a user would pick instead, each measured in one run
 	$(BIN)/gnode bench --out benchmarks/results/gradient-$$($(BIN)/python -c "import jax; print(jax.default_backend())").json
 	$(BIN)/python benchmarks/training_step.py
 	$(BIN)/python benchmarks/sweep_throughput.py
 	$(BIN)/python benchmarks/fixed_points.py
 	$(BIN)/python benchmarks/callbacks.py
+	$(BIN)/python benchmarks/explorer_frames.py
 
 reproduce-smoke: install ## all 24 figures, tables and claims of the paper, small (needs the data sets of `gnode data`)
 	failed=; for name in $$($(BIN)/python -c 'from gnode.reproduce import NAMES; print(*NAMES)'); do \
@@ -58,4 +81,4 @@ docs: install          ## pages made from committed results
 	$(BIN)/python docs/make.py
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache
+	rm -rf .venv .pytest_cache .ruff_cache explorer/node_modules

@@ -1,5 +1,6 @@
 from gnode import analysis as analysis
 from gnode import cells as cells
+from gnode import explorer as explorer
 from gnode import expressivity as expressivity
 from gnode import init as init
 from gnode import network as network
@@ -13,6 +14,7 @@ from gnode import theory as theory
 from gnode import train as train
 from gnode.devices import use_cores as use_cores
 from gnode.errors import GnodeError as GnodeError
+from gnode.explorer import explore as explore
 from gnode.models import build as build
 from gnode.network import Network as Network
 from gnode.report import write_report as write_report

@@ -17,25 +17,33 @@ TASK = "flipflop-square"
 SETTINGS: dict[str, Any] = {
     "model": "gnode",
     "state": 2,
-    "widths": (100, 100),
-    "epochs": 500,
-    "lr": 3e-3,
-    "weight_decay": 1e-3,
-    "batch_size": 25,
+    "widths": (64, 64, 64),
+    "epochs": 300,
+    "lr": 1e-2,
+    "lr_schedule": "warmup:5+cosine",
+    "weight_decay": 1e-2,
+    "batch_size": 10,
     "clip": 1.0,
+    "ema": 0.999,
+    "fresh": "epoch",
     "seed": 1,
 }
-"""Narrower than the paper's 316 x 316 and with clipped gradients, so that a laptop needs a minute and not an hour."""
+"""New trials in every epoch, a falling learning rate and averaged weights are what wins on this task (the artefact
+fresh-trials). The layers are narrower than the paper's, so that a laptop needs a minute and not an hour. With this weight
+decay the flow outside the square is faster than with a smaller one, so that the square is easier to see."""
 
-EXPECTED_MSE = 0.02
+EXPECTED_MSE = 1e-3
 TRIALS_DRAWN = 12
+MEMORY_TOLERANCE, MEMORY_HORIZON = 0.1, 60.0
+"""A memory ends when an output has moved by so much; the longest time in seconds that is simulated."""
 
 
 class Demo(NamedTuple):
-    """The trained run and the pictures of it."""
+    """The trained run, the pictures of it, and how long it remembers."""
 
     run: Run
     files: list[Path]
+    memory: analysis.MemoryLifetime
 
 
 def run_demo(out: Path, progress: bool | None = None, **changes: Any) -> Demo:
@@ -55,4 +63,7 @@ def run_demo(out: Path, progress: bool | None = None, **changes: Any) -> Demo:
         ),
     }
     files = [file for name, figure in figures.items() for file in plots.save(figure, out / name)]
-    return Demo(run, files)
+    memory = analysis.memory_lifetime(
+        run.net, run.states[:, -1], dt=run.dt, tolerance=MEMORY_TOLERANCE, horizon=MEMORY_HORIZON
+    )
+    return Demo(run, files, memory)

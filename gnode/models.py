@@ -25,7 +25,12 @@ def network_options() -> dict[str, Option]:
     True
     """
     return {
-        "model": Option("network", str, f"Network: {', '.join(registry.CELLS)}.", synonyms=("cell", "network")),
+        "model": Option(
+            "network",
+            str,
+            f"Network: {', '.join(registry.CELLS)}; or your own, as FILE.py:NAME.",
+            synonyms=("cell", "network"),
+        ),
         "state": Option("network", int, "State size N.", check=errors.whole, synonyms=("units", "hidden_size", "size")),
         **registry.OPTIONS,
         "initial": Option(
@@ -56,7 +61,7 @@ def build(
 
     **Arguments:**
 
-    - `model`: a name from `gnode.cells.CELLS`.
+    - `model`: a name from `gnode.cells.CELLS`, or a cell of your own, as "FILE.py:NAME".
     - `inputs`, `outputs`, `state`: the numbers of input channels, output channels and units.
     - `initial`, `readout_widths`, `method`, `init`: as in `Network`.
     - `solver`: further options of `gnode.Solver`.

@@ -16,6 +16,7 @@ __all__ = [
     "check_settings",
     "choice",
     "numbers",
+    "option_like",
     "optional",
     "options_of",
     "setting",
@@ -79,6 +80,28 @@ class Option:
 def setting(default: Any, read: Callable[[str], Any], help: str, *, part: str, **more: Any) -> Any:
     """Declares a dataclass field that is a setting of a run. Arguments as in `Option`, after the default."""
     return dataclasses.field(default=default, metadata={"option": Option(part, read, help, **more)})
+
+
+def option_like(part: str, example: Any, help: str) -> Option:
+    """Returns an option whose values are read as an example of them is written: a number, yes or no, a text.
+
+    >>> option_like("network", 0.5, "Gain.").read("2")
+    2.0
+    """
+    if isinstance(example, tuple):
+        return Option(part, words if any(isinstance(one, str) for one in example) else numbers, help)
+    readers = {bool: yes_or_no, int: int, float: float, str: str}
+    return Option(part, readers.get(type(example), _number_or_text), help)
+
+
+def _number_or_text(text: str) -> Any:
+    """Reads a value of which nothing is known: a whole number, a number, or a text."""
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
 
 
 def options_of(declared: Any) -> dict[str, Option]:

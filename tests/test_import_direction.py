@@ -28,6 +28,7 @@ GROUND = {
     "locks",
     "options",
     "os_errors",
+    "own_code",
     "precision",
     "progress_bar",
     "provenance",
@@ -56,12 +57,13 @@ MAY_IMPORT = {
     "expressivity": {"init", "cells", "solve", "network", "models", "tasks", "train", "sweeps"},
     "bench": {"cells", "solve", "network", "models"},
     "plots": {"cells", "network", "theory", "analysis", "train", "expressivity"},
-    "report": {"network", "tasks", "train", "sweeps", "analysis", "plots"},
+    "explorer": {"cells", "solve", "network", "tasks", "train", "sweeps", "analysis"},
+    "report": {"network", "tasks", "train", "sweeps", "analysis", "plots", "explorer"},
     "baselines": {"cells", "network", "tasks", "train", "plots"},
     "demo": {"train", "analysis", "plots"},
     "doctor": {"tasks", "train", "sweeps", "reproduce"},
     "reproduce": _TRAINED | {"analysis", "plots"},
-    "cli": _TRAINED | {"analysis", "plots", "report", "baselines", "demo", "bench", "reproduce", "doctor"},
+    "cli": _TRAINED | {"analysis", "plots", "explorer", "report", "baselines", "demo", "bench", "reproduce", "doctor"},
     "__main__": {"cli"},
 }
 

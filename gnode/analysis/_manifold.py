@@ -35,6 +35,7 @@ FLAT = 0.1  # a local direction with less than this share of the largest local v
 RING_WOBBLE = 0.15  # standard deviation of a ring's radius, as a share of its mean
 RING_GAP = np.pi / 3  # largest angle without points in a ring
 RING_HOLE, ANNULUS_HOLE = 0.8, 0.2  # smallest inner radius, as a share of the outer one, of a ring and of an annulus
+MOST_HULL_AXES = 5  # the time to find a convex hull grows with the number of points to the power of half the axes
 LARGEST = 1e150  # of a coordinate
 STRAIGHT = 0.1  # width of an interval, as a share of its length
 SQUARE_SIDES = 1.25  # the largest ratio of the sides of a square
@@ -240,6 +241,8 @@ def _smallest_box(corners: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def _volume(outputs: np.ndarray, low: np.ndarray, high: np.ndarray) -> _ShapeFields:
+    if outputs.shape[1] > MOST_HULL_AXES:
+        return "region", low, high, {}
     try:
         fill = float(ConvexHull(outputs).volume / np.prod(high - low))
     except QhullError:

@@ -5,16 +5,29 @@ figures read this table; the names of cells are listed nowhere else.
 """
 
 import dataclasses
+import inspect
 from functools import partial
 from pkgutil import resolve_name
 from typing import Any
 
-from gnode import errors
+from gnode import errors, own_code
 from gnode.arguments import checked, checked_class
 from gnode.init import RULES
-from gnode.options import Option, choice, single, widths, yes_or_no
+from gnode.options import Option, choice, option_like, single, widths, yes_or_no
 
-__all__ = ["CELLS", "LEARN_TAU", "OPTIONS", "RATES", "CellEntry", "cell_colour", "cell_entry", "cell_label", "register"]
+__all__ = [
+    "CELLS",
+    "LEARN_TAU",
+    "OPTIONS",
+    "OWN_OPTIONS",
+    "RATES",
+    "CellEntry",
+    "cell_colour",
+    "cell_entry",
+    "cell_label",
+    "name_of_factory",
+    "register",
+]
 
 LEARN_TAU = ("no", "shared", "per_unit")
 """The values of the option `learn_tau`: tau is constant, one trained number, or one trained number per unit."""
@@ -70,6 +83,9 @@ OPTIONS: dict[str, Option] = {
 }
 """The options of cells, in the order in which `--help` shows them."""
 
+OWN_OPTIONS: dict[str, Option] = {}
+"""Arguments of users' own cells that no other cell has, added when such a cell is named."""
+
 _COMMON = ("tau", "learn_tau", "init", "bias_std")
 _GATED = (*_COMMON, "hidden", "final", "activate_state", "leak")
 
@@ -117,7 +133,9 @@ class CellEntry:
 
 
 def _imported(what: str, place: str) -> Any:
-    """Imports "module:name"."""
+    """Imports "module:name", or a user's own "FILE.py:NAME"."""
+    if own_code.is_own(place):
+        return own_code.resolve(place)
     try:
         return resolve_name(place)
     except (ImportError, AttributeError, ValueError) as problem:
@@ -217,14 +235,78 @@ def register(name: str, entry: CellEntry) -> None:
 
 @checked
 def cell_entry(name: str) -> CellEntry:
-    """Returns the registry entry of a cell.
+    """Returns the registry entry of a cell; for a user's own, "FILE.py:NAME", one that is made from its arguments.
 
     **Raises:** `ArgumentError` for an unknown name, with the nearest one suggested.
 
     >>> cell_entry("lem").label
     'LEM'
     """
-    return CELLS[errors.one_of("model", name, CELLS)]
+    return _own_entry(name) if own_code.is_own(name) else CELLS[errors.one_of("model", name, CELLS)]
+
+
+@dataclasses.dataclass(frozen=True)
+class OwnCell(CellEntry):
+    """The entry of a user's own cell: a class or function that is called with inputs, state, key and its options."""
+
+    def __call__(self, inputs: int, state: int, **options: Any) -> Any:
+        from gnode.cells._base import Cell  # imports jax
+
+        given = {name: value for name, value in options.items() if name in (*self.options, "key")}
+        try:
+            made = self._drawn(inputs, state, given)
+        except (errors.GnodeError, KeyboardInterrupt):
+            raise
+        except Exception as problem:  # whatever a user's code raises
+            raise errors.ArgumentError(
+                f"model {self.label} fails for {inputs} inputs and a state of {state} ({type(problem).__name__}: "
+                f"{errors.shortened(str(problem))})."
+            ) from problem
+        if not isinstance(made, Cell):
+            raise errors.ArgumentError(
+                f"model {self.label} gives a {type(made).__name__}, but must give a gnode.cells.Cell."
+            )
+        if made.inputs != inputs:
+            raise errors.ArgumentError(f"model {self.label} has inputs={made.inputs}, but was asked for {inputs}.")
+        return made
+
+    def _drawn(self, inputs: int, state: int, given: dict[str, Any]) -> Any:
+        return _imported("model", self.factory)(inputs, state, **given)
+
+
+def _own_entry(place: str) -> OwnCell:
+    """Makes the entry of a user's own cell from the arguments that it takes."""
+    made = own_code.resolve(place)
+    arguments = list(own_code.signature(place, made).parameters.values())
+    by_name = {one.name: one for one in arguments if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
+    positional = [one.name for one in arguments if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    if len(positional) < 2 or "key" not in by_name:
+        raise errors.ArgumentError(
+            f"model {errors.shown(place)} takes ({', '.join(by_name)}), but must take (inputs, state, *, key) and its "
+            f"options: the numbers of inputs and units, and a key of jax."
+        )
+    own = [name for name in by_name if name not in (*positional[:2], "key")]
+    for name in own:
+        if name not in OPTIONS:
+            default = by_name[name].default
+            example = None if default is inspect.Parameter.empty else default
+            OWN_OPTIONS[name] = option_like("network", example, f"Argument of {own_code.own_name(place)}.")
+    summary = (inspect.getdoc(made) or "").split("\n")[0][:300]
+    return OwnCell(
+        place, place, own_code.own_name(place), "#332288", tuple(own), summary if summary.isprintable() else ""
+    )
+
+
+def name_of_factory(value: Any) -> str:
+    """Returns the name by which a cell's class or factory can be used: a registered one's own, or that of own code.
+
+    >>> from gnode.cells import gru
+    >>> name_of_factory(gru)
+    'gru'
+    """
+    place = f"{getattr(value, '__module__', '')}:{getattr(value, '__name__', '')}"
+    registered = (name for name, entry in CELLS.items() if entry.factory == place)
+    return next(registered, None) or own_code.name_of_object(value)
 
 
 def cell_label(name: Any) -> str:
@@ -233,6 +315,8 @@ def cell_label(name: Any) -> str:
     >>> cell_label("gnode"), cell_label(3)
     ('gnODE', '3')
     """
+    if own_code.is_own(name):
+        return own_code.own_name(name)
     return CELLS[name].label if isinstance(name, str) and name in CELLS else str(name)
 
 

@@ -38,6 +38,9 @@ SEED = _within(0, errors.LARGEST_SEED)
 LONGEST_NAME = 255
 """Of a file or folder, in bytes, on nearly all file systems."""
 
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Run its author's own code in the folder, if it has any; look at it first.")
+]
 Progress = Annotated[bool | None, typer.Option(help="Progress bar; by default on a terminal only.")]
 
 

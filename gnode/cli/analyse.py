@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnode.cli._shared import COUNT, SEED, check_folder, console, numbers, path, say
+from gnode.cli._shared import COUNT, SEED, Trust, check_folder, console, numbers, path, say
 
 if TYPE_CHECKING:
     from gnode.analysis import Findings
@@ -31,6 +31,7 @@ def analyse_command(
             "--input", help="Analyse at a constant input, one number per input, as 0.5,0; by default at zero."
         ),
     ] = None,
+    trust: Trust = False,
 ) -> None:
     """Look inside a trained network: report.html, its figures, and analysis.json.
 
@@ -59,7 +60,9 @@ def analyse_command(
                 bar.update(line, description=f"{name}: {part}")
 
             here = target if len(folders) == 1 else target / own
-            findings[name] = write_report(load(folder), here, name=name, x=x, starts=starts, seed=seed, progress=tell)
+            findings[name] = write_report(
+                load(folder, trust=trust), here, name=name, x=x, starts=starts, seed=seed, progress=tell
+            )
             verdicts[name] = files.read_json(here / NUMBERS)["verdict"]
             bar.update(line, description=f"{name}: done", total=1, completed=1)
     if len(folders) > 1:

@@ -32,16 +32,18 @@ def demo_command(
         "Training takes about a minute on a CPU ..."
     )
     with resumable("gnode train --resume {}"):
-        run, files = run_demo(folder, progress, **({"epochs": epochs} if epochs else {}))
+        run, files, memory = run_demo(folder, progress, **({"epochs": epochs} if epochs else {}))
     say(run.summary())
     say(
-        f"Validation MSE: {run.best_loss:.4f} (predicting zero gives {float((run.task.validation.targets**2).mean()):.3f})."
+        f"Validation MSE: {run.best_loss:.5f} (predicting zero gives {float((run.task.validation.targets**2).mean()):.3f})."
     )
+    lasting = f"{memory.median:.1f} s" if memory.median < memory.horizon else f"more than {memory.horizon:.0f} s"
+    say(f"Without input, half of its memories stay within {memory.tolerance:g} for {lasting}; its trials lasted 1 s.")
     say(f"Look at {folder / 'flow.png'}: colour is speed; the slow square between -1 and 1 is what it remembers with.")
     say(f"All files: {', '.join(str(file) for file in files)}")
-    say(f"Next: gnode analyse {folder}")
+    say(f"Next: gnode explore {folder} (see it move), gnode analyse {folder} (a report)")
     if not epochs and run.best_loss > EXPECTED_MSE:
-        raise errors.GnodeError(f"the validation MSE is {run.best_loss:.4f}, but {EXPECTED_MSE} or less was expected.")
+        raise errors.GnodeError(f"the validation MSE is {run.best_loss:.5f}, but {EXPECTED_MSE} or less was expected.")
 
 
 def first_free(folder: Path) -> Path:

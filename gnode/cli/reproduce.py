@@ -1,4 +1,4 @@
-"""gnode reproduce: every figure, table and claim of the paper. list, run, collect, prepare, about."""
+"""gnode reproduce: every figure, table and claim of the paper. list, run, collect, prepare, keep, restore, about."""
 
 import time
 from pathlib import Path
@@ -17,24 +17,30 @@ Sweeps = Annotated[
     Path | None,
     typer.Option(help="Folder of trained sweeps, shared by all artefacts; by default OUT/sweeps.", parser=path),
 ]
+TrainedSweeps = Annotated[Path, typer.Option(help="Folder of trained sweeps.", parser=path)]
+Weights = Annotated[Path, typer.Option(help="Folder of kept weights.", parser=path)]
 Only = Annotated[str | None, typer.Option(help="Some of its sweeps, separated by commas: a result in part.")]
 Seeds = Annotated[int | None, typer.Option(help="Another number of seeds than the scale's own.", **FEW)]
 Kernel = Annotated[str | None, typer.Option(help="As in `gnode sweep run`, for all of its networks.")]
 
 RESULTS = Path("runs/reproduce")
 DOCUMENTED = Path("docs/results/reproduce")
+KEPT = DOCUMENTED / "weights"
 
 
 def add_to(app: typer.Typer) -> None:
     """Adds the commands."""
     reproduce = typer.Typer(
-        no_args_is_help=True, help="Every figure, table and claim of the paper: list, run, collect, prepare, about."
+        no_args_is_help=True,
+        help="Every figure, table and claim of the paper: list, run, collect, prepare, keep, restore, about.",
     )
     commands = {
         "list": list_command,
         "run": run_command,
         "collect": collect_command,
         "prepare": prepare_command,
+        "keep": keep_command,
+        "restore": restore_command,
         "about": about_command,
     }
     for name, command in commands.items():
@@ -133,6 +139,34 @@ def prepare_command(
         f"Train parts of them by as many processes as you like, e.g. gnode sweep resume {made[0].folder} --part 1/4; "
         f"then `gnode reproduce run` with the same arguments makes the result."
     )
+
+
+def keep_command(
+    name: Name = None,
+    scale: Scale = "paper",
+    sweeps: TrainedSweeps = RESULTS / "sweeps",
+    only: Only = None,
+    weights: Weights = KEPT,
+) -> None:
+    """Keep the weights of the networks that an artefact looks into, as small files."""
+    from gnode.reproduce import Request
+    from gnode.reproduce.kept_weights import keep_weights
+
+    made = keep_weights(Request(_need_name(name), scale, _parts(only)), sweeps, weights)
+    size = sum(path.stat().st_size for path in made)
+    say(f"{len(made)} files, {size / 1e6:.1f} MB. Folder: {made[0].parent}")
+
+
+def restore_command(name: Name = None, sweeps: TrainedSweeps = RESULTS / "sweeps", weights: Weights = KEPT) -> None:
+    """Make trained sweeps of kept weights, so that `gnode reproduce run` only has to analyse them.
+
+    Example: gnode reproduce restore true-attractors && gnode reproduce run true-attractors --scale paper
+    """
+    from gnode.reproduce import find_artefact
+    from gnode.reproduce.kept_weights import restore_weights
+
+    for sweep in restore_weights(find_artefact(_need_name(name)).name, sweeps, weights):
+        say(f"{len(sweep.done()):5} networks   {sweep.folder}")
 
 
 def about_command(name: Name = None) -> None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnode import errors
-from gnode.cli._run_options import with_run_options
-from gnode.cli._shared import COUNT, Progress, console, path, resumable, say
+from gnode import errors, own_code
+from gnode.cli._run_options import TASK_HELP, Own, own_settings, with_run_options
+from gnode.cli._shared import COUNT, Progress, Trust, console, path, resumable, say
 
 if TYPE_CHECKING:
     from gnode.sweeps import Sweep
@@ -30,7 +30,7 @@ def add_to(app: typer.Typer) -> None:
 
 def run_command(
     given: dict[str, str],
-    task: Annotated[str | None, typer.Argument(help="A task (see `gnode list`) or an .npz or .csv file.")] = None,
+    task: Annotated[str | None, typer.Argument(help=TASK_HELP)] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the sweep; by default runs/TASK-sweep.", parser=path)
     ] = None,
@@ -51,6 +51,7 @@ def run_command(
     engine: EngineName = "auto",
     address: Address = None,
     workers: Workers = None,
+    own: Own = None,
     progress: Progress = None,
 ) -> None:
     """Train every combination of settings; values of one setting are separated by commas.
@@ -67,8 +68,11 @@ def run_command(
         )
     check_engine(engine, address=address, workers=workers)
     from gnode.sweeps.grid import read_axes
+    from gnode.tasks.registry import short_name
+    from gnode.train.spec import declare_own
 
-    axes = read_axes(given)
+    declare_own(task, given.get("model", "").split(","))
+    axes = read_axes(given | own_settings(own))
     searched = {"search": _names(search), "search_with": _settings(search_with)}
     _one_core_each(engine)
     if dry_run:
@@ -76,10 +80,11 @@ def run_command(
         return
     from gnode.sweeps import sweep
 
-    target = out or Path("runs") / f"{Path(task).stem}-sweep"
+    target = out or Path("runs") / f"{short_name(task)}-sweep"
     how: dict[str, Any] = {"engine": engine, "address": address, "workers": workers, "progress": progress}
     began = time.monotonic()
-    with resumable("gnode sweep resume {}"):
+    has_own = own_code.is_own(task) or any(map(own_code.is_own, axes.get("model", ())))
+    with resumable("gnode sweep resume {}" + (" --trust" if has_own else "")):
         made = sweep(task, target, prepare=prepare, **how, **searched, **axes)
     if prepare:
         status_command(target)
@@ -111,6 +116,7 @@ def resume_command(
     engine: EngineName = "auto",
     address: Address = None,
     workers: Workers = None,
+    trust: Trust = False,
     progress: Progress = None,
 ) -> None:
     """Train the members of a sweep that are not done yet, to the same table as without the interruption.
@@ -124,8 +130,10 @@ def resume_command(
     if own is not None and not Sweep(folder).members_of(own):
         say(f"Part {own.number} of {own.of} has no members: the sweep has fewer pieces than that.")
     began = time.monotonic()
-    with resumable("gnode sweep resume {}" + ("" if own is None else f" --part {own.number}/{own.of}")):
-        made = resume_sweep(folder, engine=engine, address=address, workers=workers, progress=progress, part=own)
+    again = ("" if own is None else f" --part {own.number}/{own.of}") + (" --trust" if trust else "")
+    how: dict[str, Any] = {"engine": engine, "address": address, "workers": workers, "progress": progress}
+    with resumable("gnode sweep resume {}" + again):
+        made = resume_sweep(folder, part=own, trust=trust, **how)
     if own is None:
         finish(made, time.monotonic() - began)
     else:

@@ -2,6 +2,7 @@ from gnode.plots._classes import class_ends as class_ends
 from gnode.plots._data import class_counts as class_counts
 from gnode.plots._data import example_series as example_series
 from gnode.plots._forecast import forecast as forecast
+from gnode.plots._gallery import flow_gallery as flow_gallery
 from gnode.plots._scores import confusion_matrix as confusion_matrix
 from gnode.plots._scores import horizon_errors as horizon_errors
 from gnode.plots._seeds import seeds as seeds

@@ -7,17 +7,20 @@ from matplotlib.figure import Figure
 
 from gnode import errors
 from gnode.arguments import checked
-from gnode.plots._style import colour, new_figure, plain
+from gnode.plots._style import check_colour, colour, new_figure, plain
 
 WIDTH, HEIGHT = 4.6, 3.6
 JITTER = 0.12
 
 
 @checked
-def seeds(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
+def seeds(panels: Mapping[str, Mapping[str, Sequence[float]]], *, colours: Mapping[str, str] | None = None) -> Figure:
     """Draws every seed as a point and the median of each condition as a bar, a panel for each quantity, on log axes.
 
-    **Arguments:** `panels`: by title, the positive values of the seeds of each condition.
+    **Arguments:**
+
+    - `panels`: by title, the positive values of the seeds of each condition.
+    - `colours`: the colours of conditions; by default those of their positions.
 
     **Returns:** the figure.
 
@@ -26,15 +29,16 @@ def seeds(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
     """
     if not panels or not all(panels.values()):
         raise errors.ArgumentError("panels is empty: there is nothing to draw.")
+    chosen = {name: check_colour("colours", value) for name, value in (colours or {}).items()}
     columns = min(len(panels), 2)
     rows = -(-len(panels) // columns)
     figure, axes = new_figure(WIDTH * columns, HEIGHT * rows, rows, columns)
     rng = np.random.default_rng(0)  # jitter that keeps points apart
     for letter, axis, (title, conditions) in zip("abcdefghijklmnopqrstuvwxyz", axes, panels.items()):
-        for position, values in enumerate(conditions.values()):
+        for position, (name, values) in enumerate(conditions.items()):
             shown = np.array([value for value in values if np.isfinite(value) and value > 0])
             places = position + rng.uniform(-JITTER, JITTER, len(shown))
-            axis.scatter(places, shown, s=22, color=colour(position), alpha=0.8, linewidths=0)
+            axis.scatter(places, shown, s=22, color=chosen.get(name, colour(position)), alpha=0.8, linewidths=0)
             if len(shown):
                 axis.hlines(np.median(shown), position - 0.3, position + 0.3, color="black", linewidth=1.4)
         axis.set_yscale("log")

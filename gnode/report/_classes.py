@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 
 from gnode import plots
 from gnode.analysis import Findings, pca
+from gnode.explorer.verdict import Judged, class_names, most_confused
 from gnode.report._page import Section
-from gnode.report._verdict import Judged, class_names, most_confused
 from gnode.train import Run
 from gnode.wording import plural
 
@@ -69,7 +69,8 @@ def class_table(run: Run, judged: Judged) -> Section:
         taken = f"{names[int(wrong.argmax())]} ({wrong.max()})" if wrong.max() else ""
         rows.append((names[kind], total, right, f"{right / total:.1%}", taken))
     unit = "trials" if run.task.when == "last" else "bins"
-    return Section("Accuracy by class", header=("class", unit, "right", "share", "most often taken for"), rows=rows)
+    header = ("class", unit, "right", "share", "most often taken for")
+    return Section("Table: accuracy by class", header=header, rows=rows, folded=True)
 
 
 def class_numbers(run: Run, judged: Judged) -> dict[str, Any]:

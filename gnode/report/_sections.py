@@ -1,5 +1,6 @@
 """The findings about a network as text and tables."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,8 +10,12 @@ from matplotlib.figure import Figure
 from gnode import errors
 from gnode.analysis import STATUSES, Findings, FixedPoints, LyapunovExponents
 from gnode.arguments import checked
+from gnode.explorer.verdict import held_at
 from gnode.report._page import Section
 from gnode.wording import plural
+
+SMALLEST_SHARE = 1e-6
+"""Of the flow that leaves a plane: less is rounding."""
 
 
 @checked
@@ -22,7 +27,7 @@ def sections(found: Findings, figures: Mapping[str, Figure], outputs: Sequence[s
     - `found`: the findings.
     - `figures`: by name, any of "flow", "components", "eigenvalues", "attractor" and "variance".
 
-    **Returns:** the sections of a report: words and figures first, then the tables.
+    **Returns:** the sections of a report: words and figures first, then the tables, which are folded.
 
     No example: the findings of a network take several seconds; see `study`.
     """
@@ -46,27 +51,15 @@ def sections(found: Findings, figures: Mapping[str, Figure], outputs: Sequence[s
     for name, figure in figures.items():
         place, caption = captions[errors.one_of("figure", name, captions)]
         in_order[place].figures.append((figure, caption))
-    return in_order + [table for table in _tables(found) if table.rows]
+    return in_order + tables(found)
 
 
 def flow_caption(found: Findings) -> str:
     """Returns the caption of the flow field."""
     text = f"The flow {held_at(found)}. Colour: speed; white lines: streamlines; black lines: nullclines."
-    if found.field is not None and found.field.share_leaving > 1e-6:
+    if found.field is not None and found.field.share_leaving > SMALLEST_SHARE:
         text += f" {found.field.share_leaving:.0%} of the squared speed leaves this plane and is not shown."
     return text
-
-
-def held_at(found: Findings) -> str:
-    """Returns the constant input of an analysis in words."""
-    if not np.any(found.x):
-        return "without input"
-    return f"at the constant input {input_text(found.x)}"
-
-
-def input_text(x: np.ndarray) -> str:
-    """Returns an input as (0.5, 0)."""
-    return f"({', '.join(f'{value:g}' for value in x[:8])}{', ...' if len(x) > 8 else ''})"
 
 
 def _fixed_points(points: FixedPoints) -> Section:
@@ -107,9 +100,10 @@ def _outcomes(points: FixedPoints) -> str:
     return f"The search started at {len(points.outcomes)} states, with these outcomes: {counts}."
 
 
-def _tables(found: Findings) -> list[Section]:
-    """The numbers behind the words, for those who look for them."""
-    return [_point_table(found.fixed_points), _stability_table(found), *_item_tables(found)]
+def tables(found: Findings) -> list[Section]:
+    """Returns the numbers behind the words, for those who look for them."""
+    made = [_point_table(found.fixed_points), _stability_table(found), *_item_tables(found)]
+    return [dataclasses.replace(table, folded=True) for table in made if table.rows]
 
 
 def _point_table(points: FixedPoints) -> Section:

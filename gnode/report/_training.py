@@ -30,7 +30,7 @@ def training_sections(run: Run, figures: dict[str, Figure]) -> list[Section]:
         "trial": "The first validation trial: input, target and the network's output.",
     }
     section.figures = [(figures[name], caption) for name, caption in captions.items() if name in figures]
-    return [Section("Settings", rows=_settings(run)), section]
+    return [section, Section("Settings", rows=_settings(run), folded=True)]
 
 
 def training_figures(run: Run) -> dict[str, Figure]:

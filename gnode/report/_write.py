@@ -1,5 +1,6 @@
 """Analyses a run and writes its report: report.html, the figures, and analysis.json."""
 
+import html
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,15 +12,16 @@ from matplotlib.figure import Figure
 from gnode import errors, files, tasks
 from gnode.analysis import PAPER_RANGES, AmplitudeError, Attractor, Findings, study, trial_error
 from gnode.arguments import check_takes, checked
+from gnode.explorer.run_page import NotExportable, run_page
+from gnode.explorer.verdict import Judged, held_at, judge, verdict
 from gnode.network import Network
 from gnode.os_errors import as_path
 from gnode.plots import analysis as draw
 from gnode.plots import save
 from gnode.report._classes import ENDS, class_figures, class_numbers, class_section, class_table
-from gnode.report._page import Section, write_page
-from gnode.report._sections import flow_caption, held_at, sections
+from gnode.report._page import Section, section_html, write_page
+from gnode.report._sections import SMALLEST_SHARE, flow_caption, sections
 from gnode.report._training import training_figures, training_sections
-from gnode.report._verdict import Judged, judge, verdict
 from gnode.train import Run
 from gnode.types import as_key
 from gnode.wording import plural
@@ -39,6 +41,8 @@ NEW_TRIALS = 200
 
 INSIDE = ("flow", "components", "eigenvalues", "attractor", "variance")
 """The figures of what was found inside a network."""
+MOVING = ("flow", "components", "trial")
+"""The figures whose subject the explorer shows, and shows moving: they stay files beside the page."""
 NO_FLOW = (
     "The network, a {}, is not a cell that runs at a constant input, so it has no flow: fixed points, stability, attractors "
     "and flow fields are left out."
@@ -95,7 +99,7 @@ def write_report(
     for title, figure in figures.items():
         save(figure, target / title, FORMATS)
     said = verdict(run, judged, found)
-    _write_page(target / REPORT, f"Inside {name}", said, run, judged, found, figures)
+    _write_page(target / REPORT, name, said, run, judged, found, figures)
     numbers = {"run": name, "best_loss": run.best_loss, "verdict": said} | _numbers(run, judged)
     files.write_json(target / NUMBERS, _in_words(numbers | ({} if found is None else found.summary())))
     return found
@@ -184,28 +188,65 @@ def _described(measured: Attractor) -> str:
 
 
 def _write_page(
-    path: Path, title: str, said: str, run: Run, judged: Judged, found: Findings | None, figures: dict[str, Figure]
+    path: Path, name: str, said: str, run: Run, judged: Judged, found: Findings | None, figures: dict[str, Figure]
 ) -> None:
-    """Writes the page: the verdict and its picture, training, classes, what was found inside, and the tables last."""
-    first = next(name for name in ("classes", "flow", "trial", "losses", *figures) if name in figures)
+    """Writes the page: the verdict and the explorer, training, classes, what was found inside, and the tables last.
+
+    A network that has no flow, or whose flow the explorer's page cannot compute, has a picture in the explorer's place.
+    """
+    title, notes = f"Inside {name}", list[str]()
+    if found is not None and isinstance(run.net, Network):
+        try:
+            shown = {each: figure for each, figure in figures.items() if each not in MOVING}
+            below = _introduction(run, found) + "".join(map(section_html, _parts(run, judged, found, shown)))
+            page = run_page(run, run.net, name=name, title=title, verdict=said, found=found, below=below)
+        except NotExportable as problem:
+            notes.append(f"{str(problem)[0].upper()}{str(problem)[1:]}")
+        else:
+            with files.writing(path.parent):
+                files.write_text(path, page)
+            return
+    first = next(each for each in ("classes", "flow", "trial", "losses", *figures) if each in figures)
     captions = {"classes": ENDS, "flow": "" if found is None else flow_caption(found)}
     caption = captions.get(first, "An example trial: input, target and the network's output.")
-    others = {name: figure for name, figure in figures.items() if name != first}
-    inside = {} if found is None else {name: others[name] for name in INSIDE if name in others}
+    others = {each: figure for each, figure in figures.items() if each != first}
+    introduction = " ".join([_about(run, found), *notes])
+    parts = _parts(run, judged, found, others)
+    write_page(path, title, introduction, parts, verdict=said, picture=(figures[first], caption))
+
+
+def _about(run: Run, found: Findings | None) -> str:
     where = "" if found is None else f" Fixed points, stability and memory are those {held_at(found)}."
-    introduction = (
+    return (
         f"A {type(run.net.cell).__name__} cell with a state of {plural(run.net.cell.state_size, 'dimension')}, trained on "
         f"{run.task.name}; best validation loss {run.best_loss:.4g}.{where}"
     )
-    parts, tables = training_sections(run, others), list[Section]()
+
+
+def _introduction(run: Run, found: Findings) -> str:
+    text = [_about(run, found), "The figures of this report are also beside it, as PNG and PDF."]
+    if found.field is not None:
+        leaving = found.field.share_leaving
+        share = f"; {leaving:.0%} of the squared speed leaves its plane" if leaving > SMALLEST_SHARE else ""
+        text.append(f"There flow.png shows the flow {held_at(found)}{share}.")
+    return f"<p>{html.escape(' '.join(text))}</p>\n"
+
+
+def _parts(run: Run, judged: Judged, found: Findings | None, figures: dict[str, Figure]) -> list[Section]:
+    """Returns the sections below the verdict, with those figures that are there."""
+    parts, folded = list[Section](), list[Section]()
+    for part in training_sections(run, figures):
+        (folded if part.folded else parts).append(part)
     if judged.scores.confusion is not None:
-        parts.append(class_section(run, judged, found, others))
-        tables.append(class_table(run, judged))
+        parts.append(class_section(run, judged, found, figures))
+        folded.append(class_table(run, judged))
     if found is None:
         parts.append(Section("Dynamics", nothing=NO_FLOW.format(type(run.net).__name__)))
     else:
-        parts += sections(found, inside, run.task.classes or run.task.output_names)
-    write_page(path, title, introduction, parts + tables, verdict=said, picture=(figures[first], caption))
+        inside = {each: figures[each] for each in INSIDE if each in figures}
+        for part in sections(found, inside, run.task.classes or run.task.output_names):
+            (folded if part.folded else parts).append(part)
+    return parts + folded
 
 
 def _errors_by_amplitude(run: Run, net: Network) -> list[AmplitudeError]:

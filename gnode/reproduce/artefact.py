@@ -173,6 +173,7 @@ class Artefact:
     - `plans`: a function that returns the sweeps that it needs at a scale.
     - `data`: the names of the data sets that it needs.
     - `may_be_partial`: whether it can be made from some of its sweeps only (`--only`).
+    - `keeps`: a function that returns, by sweep, the members whose weights are kept with the result; None keeps none.
     - `about`: the text that `gnode reproduce about` prints.
 
     **Raises:** `ArgumentError` if `kind` or a scale is unknown.
@@ -190,6 +191,7 @@ class Artefact:
     plans: Callable[[str], list[SweepPlan]] = lambda scale: []
     data: tuple[str, ...] = ()
     may_be_partial: bool = False
+    keeps: Callable[[Trained], dict[str, list[int]]] | None = None
     about: str = ""
 
     def __post_init__(self):

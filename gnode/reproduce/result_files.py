@@ -17,7 +17,9 @@ RUN = "run"
 """The only section that differs between two runs of the same artefact."""
 
 
-def write_result(path: Path, request: Request, outcome: Outcome, trained: Trained, seconds: float) -> None:
+def write_result(
+    path: Path, request: Request, outcome: Outcome, trained: Trained, seconds: float, training_code: str | None
+) -> None:
     """Writes the JSON file `path` of a result, and beside it its Markdown file and its figures."""
     artefact = request.artefact
     with files.writing(path.parent):
@@ -43,6 +45,7 @@ def write_result(path: Path, request: Request, outcome: Outcome, trained: Traine
             "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
             "seconds": round(seconds, 1),
             **_training_time(trained),
+            "training_code": training_code,
             "devices": environment["devices"],
             "commit": environment["commit"],
             "versions": environment["versions"],

@@ -11,7 +11,8 @@ from gnode.os_errors import as_path
 from gnode.reproduce import archive, result_files
 from gnode.reproduce.artefact import Artefact, Trained
 from gnode.reproduce.request import Request
-from gnode.sweeps import Sweep, sweep_or_resume
+from gnode.reproduce.training_code import common_code, record_code
+from gnode.sweeps import Sweep, resume_sweep, sweep_or_resume
 from gnode.sweeps.engines.registry import check_engine
 from gnode.tasks import cache
 
@@ -60,10 +61,11 @@ def run_artefact(
     path = archive.result_path(out, request)
     began = time.monotonic()
     trained = Trained(request.scale, _make_sweeps(request, out, sweeps, tell, engine=engine, progress=progress))
+    code = common_code(trained.sweeps.values())
     tell("analysis")
     outcome = request.artefact.analyse(trained)
     archive.set_aside_smaller(path, request)
-    result_files.write_result(path, request, outcome, trained, time.monotonic() - began)
+    result_files.write_result(path, request, outcome, trained, time.monotonic() - began, code)
     return path
 
 
@@ -89,13 +91,13 @@ def prepare_artefact(request: Request, out: str | Path, *, sweeps: str | Path | 
         raise errors.ArgumentError(
             f"{request.name} trains no networks, so there is nothing to prepare; use `gnode reproduce run` instead."
         )
-    return list(_make_sweeps(request, as_path("out", out), sweeps, prepare=True).values())
+    return list(_make_sweeps(request, as_path("out", out), sweeps).values())
 
 
 def _make_sweeps(
     request: Request, out: Path, sweeps: str | Path | None, tell: Tell = lambda step: None, **how: Any
 ) -> dict[str, Sweep]:
-    """Trains, resumes or finds the requested sweeps, and returns them by name."""
+    """Trains, resumes or finds the requested sweeps, and returns them by name; without `how`, they are only prepared."""
     require_data(request.artefact)
     folder = out / SWEEPS if sweeps is None else as_path("sweeps", sweeps)
     made = {}
@@ -103,7 +105,10 @@ def _make_sweeps(
         tell(f"sweep {plan.name}")
         searched = {"search": plan.search, "search_with": plan.search_with}
         place = folder / f"{plan.name}-{request.folder_suffix}"
-        made[plan.name] = sweep_or_resume(plan.task, place, **searched, **how, **plan.settings)
+        prepared = sweep_or_resume(plan.task, place, prepare=True, **searched, **plan.settings)
+        if prepared.todo():
+            record_code(prepared.folder)
+        made[plan.name] = resume_sweep(prepared.folder, **how) if how else prepared
     return made
 
 

@@ -120,6 +120,14 @@ def _diffrax_solver(solver: Solver) -> diffrax.AbstractSolver:
     return makers[solver.method]()
 
 
+def tableau_of(solver: Solver) -> diffrax.ButcherTableau | None:
+    """Returns the coefficients of an explicit Runge-Kutta method with several stages; None for any other."""
+    if solver.method in ADAPTIVE or solver.method in ("euler", "forward_backward_euler"):
+        return None
+    tableau = getattr(_diffrax_solver(solver), "tableau", None)
+    return tableau if isinstance(tableau, diffrax.ButcherTableau) else None
+
+
 def _diffrax(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
     # Time is scaled to run from 0 to 1 within the bin, so that a bin of length 0 (padding) needs no special case.
     def field(share: Any, h: State, args: tuple[Cell, Bin]) -> State:

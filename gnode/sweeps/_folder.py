@@ -1,24 +1,31 @@
 """The folder of a sweep: its members, its table, the best settings. `gnode.sweeps.stored` lists its files."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from gnode import errors, files
+from gnode import errors, files, own_code
 from gnode.arguments import checked
+from gnode.network import AbstractNetwork
 from gnode.os_errors import as_path
 from gnode.sweeps import _member, _table
 from gnode.sweeps._part import Part
+from gnode.sweeps.grid import TaskCache
 from gnode.sweeps.stored import SPEC, TABLE, UNFINISHED, read_grid
+from gnode.tasks import Task
 from gnode.tasks.file_record import recorded_file
-from gnode.train import Run, load, run_folder
+from gnode.tasks.stored_task import TASK, read_task
+from gnode.train import Run, load, run_folder, stored_code
 from gnode.train.metrics import read_curves
 from gnode.train.spec import OPTIONS, text_of
+from gnode.train.stored_code import Copies
 
 
 class Sweep:
     """A sweep and its results so far, read from its folder.
 
     - `folder`, `grid`, `members`: where it is, its grid, and the settings of every member.
+    - `is_trusted`: whether the copies of its author's own code in the folder may be run.
 
     **Raises:** `StoreError` if the folder holds no sweep.
 
@@ -26,19 +33,39 @@ class Sweep:
     """
 
     @checked
-    def __init__(self, folder: str | Path):
-        self.folder = as_path("folder", folder)
-        self.grid, stored = read_grid(self.folder)
-        self._file = stored.get("file")
+    def __init__(self, folder: str | Path, *, trust: bool = False):
+        self.folder, self.is_trusted = as_path("folder", folder), trust
+        self.grid, self._stored = read_grid(self.folder)
         self.members = self.grid.members
         self.search = self.grid.chooser()
 
-    def task_here(self) -> str:
-        """Returns the name of the task, or where its file is now.
+    def tasks(self, given: Task | None = None) -> TaskCache:
+        """Returns what makes the task of each member; `given` is the task itself, where it is one of arrays in memory.
 
-        **Raises:** `StoreError` if the file is gone or has changed.
+        **Raises:** `StoreError` if the file of a task is gone or has changed.
         """
-        return self.grid.task if self._file is None else recorded_file(self.grid.task, self._file)
+        name, file = self.grid.task, self._stored.get("file")
+        if not self.grid.is_stored:
+            return TaskCache(name if file is None else recorded_file(name, file))
+        generator = self._stored.get("generator") if self.is_trusted else None
+        draws = own_code.resolve(generator) if generator is not None and given is None else None
+        return TaskCache(name, read_task(self.folder / TASK, draws) if given is None else given)
+
+    def copies(self) -> Copies:
+        """Returns the copies of the author's own code in the folder."""
+        records = self._stored.get("code", [])
+        codes = stored_code.read(self.folder, records)
+        return Copies(tuple(codes[str(own_code.file_of(record["names"][0]))] for record in records), tuple(records))
+
+    def own_code(self) -> AbstractContextManager[None]:
+        """Uses the copies in the folder in place of the files that they are copies of.
+
+        **Raises:** `StoreError` if there are any, and nobody has said that they trust them.
+        """
+        records = self._stored.get("code", [])
+        if records and not self.is_trusted:
+            raise stored_code.untrusted(self.folder, records)
+        return own_code.provided(stored_code.read(self.folder, records))
 
     def done(self) -> list[int]:
         """Returns the members that have been trained."""
@@ -140,12 +167,12 @@ class Sweep:
         return list(dict.fromkeys(found))
 
     @checked
-    def load(self, index: int) -> Run:
-        """Loads the run of a member, with its trained network."""
+    def load(self, index: int, *, like: AbstractNetwork | None = None) -> Run:
+        """Loads the run of a member, with its trained network; `like` as in `gnode.load`."""
         index = self._index(index)
         if not _member.is_done(self.folder, index):
             raise errors.StoreError(f"member {index} of {self.folder} has not been trained yet; resume the sweep.")
-        return load(self.member_folder(index))
+        return load(self.member_folder(index), like=like, trust=self.is_trusted)
 
     @checked
     def member_folder(self, index: int) -> Path:
@@ -198,10 +225,10 @@ class Sweep:
 
 
 @checked
-def open_sweep(folder: str | Path) -> Sweep:
+def open_sweep(folder: str | Path, *, trust: bool = False) -> Sweep:
     """Opens the sweep in a folder, finished or not, and trains nothing.
 
-    **Arguments:** `folder`, the sweep's folder.
+    **Arguments:** `folder`, the sweep's folder; `trust`, as in `gnode.load`, for `.load(member)`.
 
     **Returns:** the `Sweep`: `.table()`, `.best(by="model")`, `.load(member)`.
 
@@ -214,7 +241,7 @@ def open_sweep(folder: str | Path) -> Sweep:
     >>> open_sweep(folder).members == made.members
     True
     """
-    return Sweep(folder)
+    return Sweep(folder, trust=trust)
 
 
 @checked

@@ -18,6 +18,7 @@ from gnode.train.checkpoint import Checkpoint
 from gnode.train.loop import Data, Problem
 from gnode.train.metrics import Curves, curves_as_csv
 from gnode.train.spec import RunSpec
+from gnode.train.stored_code import Copies
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,8 +60,8 @@ def is_done(sweep: Path, index: int) -> bool:
     return (folder_of(sweep, index) / run_folder.RESULT).exists()
 
 
-def write(sweep: Path, trained: MemberResult) -> None:
-    """Stores a member: all files in a folder of another name, which is then renamed.
+def write(sweep: Path, trained: MemberResult, copies: Copies) -> None:
+    """Stores a member: all files in a folder of another name, which is then renamed. `copies` are of the user's own code.
 
     **Raises:** `StoreError` if the sweep's folder cannot be written, or has been removed.
     """
@@ -68,7 +69,8 @@ def write(sweep: Path, trained: MemberResult) -> None:
     if is_done(sweep, trained.index):  # by another process that should not have; its result is the same
         return
     with files.new_folder(final) as folder:
-        files.write_json(folder / run_folder.CONFIG, trained.config)
+        copies.write(folder)
+        files.write_json(folder / run_folder.CONFIG, trained.config | copies.entry())
         files.write_arrays(folder / run_folder.WEIGHTS, trained.weights)
         files.write_text(folder / run_folder.METRICS, curves_as_csv(trained.curves))
         files.write_json(folder / run_folder.RESULT, trained.result)

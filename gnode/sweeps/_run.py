@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gnode import errors, files, interrupts, progress_bar, provenance
+from gnode import errors, files, interrupts, own_code, progress_bar
 from gnode.arguments import checked
 from gnode.os_errors import as_path
 from gnode.sweeps import _member
 from gnode.sweeps._cost import check_grid, epochs_of
+from gnode.sweeps._first_files import FirstFiles, check_free
 from gnode.sweeps._folder import Sweep
 from gnode.sweeps._lock import sweep_locked
 from gnode.sweeps._member import MemberResult
@@ -21,7 +22,7 @@ from gnode.sweeps.engines.base import Engine, Work
 from gnode.sweeps.engines.registry import make_engine
 from gnode.sweeps.grid import Grid, TaskCache
 from gnode.sweeps.stored import MEMBERS, SPEC, UNFINISHED
-from gnode.tasks.file_record import record_file
+from gnode.tasks import Task
 
 TABLE_SECONDS = 2.0
 """The table is rewritten whole, so not after each of thousands of members."""
@@ -29,7 +30,7 @@ TABLE_SECONDS = 2.0
 
 @checked
 def sweep(
-    task: str,
+    task: str | Task | Callable[..., Any],
     out: str | Path,
     *,
     engine: str = "auto",
@@ -45,7 +46,8 @@ def sweep(
 
     **Arguments:**
 
-    - `task`: a name or a file, as in `gnode.tasks.make`.
+    - `task`: a name or a file, as in `gnode.tasks.make`; a `Task`, which is stored with the sweep; or a function that draws
+      a trial from a key, as in `gnode.tasks.generated`, or returns a task.
     - `out`: the folder, which must not hold a sweep yet.
     - `engine`: a name from `gnode.sweeps.ENGINES`; `address` of a Ray cluster; `workers`, the number of threads.
     - `progress`: a progress bar; by default on a terminal only.
@@ -54,6 +56,7 @@ def sweep(
     - `search_with`: settings of the tries alone, such as {"epochs": 50}; the best setting is then trained with all seeds.
     - `prepare`: write the folder and train nothing, for processes that will each `resume_sweep` a part of it.
     - everything else: settings by name (`gnode sweep run --help` lists them); a list is an axis, anything else one value.
+      A model may also be a class or a function that draws a cell; arguments that only these have are settings too.
 
     **Returns:** a `Sweep`: `.table()`, `.best(by="model")`, `.load(member)`.
 
@@ -62,36 +65,21 @@ def sweep(
     >>> sweep("flipflop-square", tempfile.mkdtemp(), lr=[1e-3, 1e-2], **small).status()["done"]
     2
     """
+    own_code.check_not_importing()
     grid = Grid.over(task, search, search_with, **settings)
-    check_grid(grid, TaskCache(grid.task))
-    file = record_file(grid.task)
+    given = task if isinstance(task, Task) else None
+    check_grid(grid, TaskCache(grid.task, given))
+    content = FirstFiles.of(grid, given)
     folder = as_path("out", out)
     trainer = make_engine(engine, address=address, workers=workers)
-    _check_free(folder)
+    check_free(folder)
     with files.writing(folder):
         pass
     with sweep_locked(folder):  # before anything is written: of two processes that start at once, one is refused
-        _check_free(folder)
-        description = {
-            "task": grid.task,
-            **({"file": file} if file else {}),
-            "axes": grid.axes,
-            **({"search": grid.search} if grid.search else {}),
-            **({"search_with": grid.tried} if grid.tried else {}),
-            "members": grid.members,
-            **provenance.environment(),
-        }
-        with files.writing(folder):
-            files.write_json(folder / SPEC, description)
-        made = Sweep(folder)
-        return made if prepare else _complete(made, trainer, progress)
-
-
-def _check_free(folder: Path) -> None:
-    if (folder / SPEC).exists():
-        raise errors.StoreError(
-            f"{folder} already holds a sweep; choose another folder, or resume it with gnode sweep resume {folder}."
-        )
+        check_free(folder)
+        content.write(folder)
+        made = Sweep(folder, trust=True)
+        return made if prepare else _complete(made, trainer, progress, given=given)
 
 
 @checked
@@ -103,6 +91,9 @@ def resume_sweep(
     workers: int | None = None,
     progress: bool | None = None,
     part: Part | None = None,
+    trust: bool = False,
+    task: Task | None = None,
+    own: Sequence[Callable[..., Any]] = (),
 ) -> Sweep:
     """Trains the members of a sweep that are not done yet. The final table is the same as without the interruption.
 
@@ -111,6 +102,9 @@ def resume_sweep(
     - `folder`: the sweep's folder.
     - `engine`, `address`, `workers`, `progress`: as in `sweep`.
     - `part`: a part to train, while other processes, on this machine or on others that see the folder, train the rest.
+    - `trust`: run the copies of its author's own code in the folder, if it has any. Look at them first.
+    - `task`: the task again, if its trials are drawn by a function of a notebook, which a folder cannot hold.
+    - `own`: functions and classes of a notebook that the sweep names, again.
 
     **Returns:** the `Sweep`.
 
@@ -120,20 +114,48 @@ def resume_sweep(
     >>> resume_sweep(prepared.folder).status()["done"]
     1
     """
+    own_code.check_not_importing()
     trainer = make_engine(engine, address=address, workers=workers)
-    found = Sweep(folder)
+    found = Sweep(folder, trust=trust)
+    own_code.remember(_given_again(found, own))
     with sweep_locked(found.folder, part):
-        return _complete(found, trainer, progress, part)
+        return _complete(found, trainer, progress, part, task)
 
 
-def _complete(found: Sweep, trainer: Engine, progress: bool | None, part: Part | None = None) -> Sweep:
+def _given_again(found: Sweep, own: Sequence[Any]) -> dict[str, Any]:
+    """Returns the objects of a notebook that a sweep names, by their names, if they have been passed again.
+
+    **Raises:** `ArgumentError` if one is missing: another one of the same name may be a different one by now.
+    """
+    given = {own_code.MEMORY + str(getattr(one, "__name__", type(one).__name__)).strip("<>"): one for one in own}
+    missing = [name for name in found.grid.own_names() if name.startswith(own_code.MEMORY) and name not in given]
+    if missing:
+        named = ", ".join(map(own_code.own_name, missing))
+        raise errors.ArgumentError(
+            f"{found.folder} was made with objects that no file holds ({errors.shortened(named, 200)}); pass them again: "
+            f"gnode.resume_sweep(folder, own=[{own_code.own_name(missing[0])}, ...])."
+        )
+    return given
+
+
+def _complete(
+    found: Sweep, trainer: Engine, progress: bool | None, part: Part | None = None, given: Task | None = None
+) -> Sweep:
     """Trains what is left of a sweep, or of a part of it, while its lock is held."""
+    with found.own_code():
+        return _complete_with(found, trainer, progress, part, given)
+
+
+def _complete_with(
+    found: Sweep, trainer: Engine, progress: bool | None, part: Part | None, given: Task | None
+) -> Sweep:
+    """Trains what is left, while the sweep's own code is in use."""
     mine = range(len(found.members)) if part is None else found.members_of(part)
     _member.set_aside_damaged(found.folder, [index for index in found.done() if index in mine])
     if part is None:
         for place in (found.folder, found.folder / MEMBERS, found.folder / UNFINISHED):
             files.remove_leftovers(place)
-    training = _Training(found, trainer, TaskCache(found.task_here()), progress, part)
+    training = _Training(found, trainer, found.tasks(given), progress, part)
     try:
         while todo := found.todo(part):
             training.round(todo)
@@ -150,7 +172,7 @@ def _complete(found: Sweep, trainer: Engine, progress: bool | None, part: Part |
 
 @checked
 def sweep_or_resume(
-    task: str,
+    task: str | Task | Callable[..., Any],
     out: str | Path,
     *,
     engine: str = "auto",
@@ -174,6 +196,7 @@ def sweep_or_resume(
     """
     folder = as_path("out", out)
     how: dict[str, Any] = {"engine": engine, "progress": progress}
+    given = task if isinstance(task, Task) else None
     if not (folder / SPEC).exists():
         return sweep(task, folder, search=search, search_with=search_with, prepare=prepare, **how, **settings)
     there, wanted = Sweep(folder).grid, Grid.over(task, search, search_with, **settings)
@@ -182,7 +205,20 @@ def sweep_or_resume(
             f"{folder} holds a sweep with other settings than these ({_differing(there, wanted)}); choose another folder, "
             f"or remove that one."
         )
-    return Sweep(folder) if prepare else resume_sweep(folder, **how)
+    if {code.digest for code in Sweep(folder).copies().codes} != {
+        code.digest for code in FirstFiles.of(wanted, given).copies.codes
+    }:
+        raise errors.StoreError(
+            f"{folder} holds a sweep of the same settings whose own code was different; choose another folder, or remove "
+            f"that one."
+        )
+    return Sweep(folder, trust=True) if prepare else _resume_same(folder, wanted, given, how)
+
+
+def _resume_same(folder: Path, wanted: Grid, given: Task | None, how: dict[str, Any]) -> Sweep:
+    """Resumes a sweep whose own code is that of this process."""
+    objects = own_code.objects_in_memory(wanted.own_names())
+    return resume_sweep(folder, **how, trust=True, task=given, own=tuple(objects.values()))
 
 
 def _differing(there: Grid, wanted: Grid) -> str:
@@ -233,6 +269,7 @@ class _Recorder:
         keeps_table: bool,
     ):
         self._sweep, self._update, self._epochs = sweep, update, before
+        self._copies = sweep.copies()
         self._done, self._number, self._keeps_table = done, number, keeps_table
         self._best = ""
         self._lowest = float("inf")
@@ -241,7 +278,7 @@ class _Recorder:
 
     def deliver(self, trained: MemberResult) -> None:
         with self._lock:
-            _member.write(self._sweep.folder, trained)
+            _member.write(self._sweep.folder, trained, self._copies)
             MemberCheckpoints(self._sweep.folder).remove(trained.index)
             self._done += 1
             if trained.result["best_loss"] < self._lowest:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gnode import files
+from gnode import files, own_code
 from gnode.train.spec import OPTIONS
 
 OUTCOMES = ("status", "best_loss", "best_epoch", "diverged_at", "epochs_done")
@@ -71,8 +71,8 @@ def as_markdown(best: dict[Any, Row], by: str, shown: Sequence[str]) -> str:
             for name in tested
         ]
         cells = [
-            value,
-            *(entry["setting"].get(name, "") for name in shown),
+            _short(value),
+            *(_short(entry["setting"].get(name, "")) for name in shown),
             f"{entry['mean']:.4g}{spread}",
             *scores,
             entry["best_member"]["best_epoch"],
@@ -80,6 +80,11 @@ def as_markdown(best: dict[Any, Row], by: str, shown: Sequence[str]) -> str:
         ]
         lines.append("| " + " | ".join("" if cell is None else str(cell) for cell in cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _short(value: Any) -> Any:
+    """The name of a user's own code without its file."""
+    return own_code.own_name(value) if own_code.is_own(value) else value
 
 
 def as_csv(rows: Sequence[Row]) -> str:

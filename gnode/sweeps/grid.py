@@ -3,17 +3,18 @@
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gnode import errors
+from gnode import errors, own_code
 from gnode.arguments import checked, checked_class
+from gnode.cells.registry import name_of_factory
 from gnode.sweeps._search import Search
 from gnode.train.settings import Settings, with_present_names
-from gnode.train.spec import DEFAULTS, OPTIONS, RunSpec, filled_in, read
+from gnode.train.spec import DEFAULTS, OPTIONS, RunSpec, declare_own, filled_in, read
 from gnode.wording import plural
 
 if TYPE_CHECKING:
@@ -34,8 +35,29 @@ def _values(given: Any) -> tuple[Any, ...]:
 
 
 def _plain(value: Any) -> Any:
-    """Returns a single number of an array library as one of Python's, which a table can hold."""
+    """Returns a value that a table can hold: a number of an array library as one of Python's, a function or class by a name
+    under which it is found again."""
+    if _is_object(value):
+        return name_of_factory(value)
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
     return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
+
+
+def _is_object(value: Any) -> bool:
+    """Whether a value is a function, a class, or an optimiser of optax."""
+    return callable(value) or (callable(getattr(value, "init", None)) and callable(getattr(value, "update", None)))
+
+
+def _check_distinct(settings: Mapping[str, Any]) -> None:
+    """Raises an `ArgumentError` if two objects of a grid have the same name, under which one would hide the other."""
+    seen: dict[str, Any] = {}
+    for value in settings.values():
+        for one in value if isinstance(value, list | tuple) else [value]:
+            if _is_object(one) and seen.setdefault(name := name_of_factory(one), one) is not one:
+                raise errors.ArgumentError(
+                    f"two different objects are both called {own_code.own_name(name)}; give one of them another name."
+                )
 
 
 @checked_class
@@ -48,6 +70,8 @@ class Grid:
     - `search`: settings that are chosen with the first seed (see `gnode.sweep`).
     - `tried`: settings, such as fewer epochs, of the runs of a search. There is then one more member for each combination
       with the first seed, after all others, which serves only to choose.
+    - `own_models`: the settings of each model that is a user's own code.
+    - `is_stored`: whether the task is one of arrays in memory, which has no name to be made from.
 
     >>> grid = Grid.over("flipflop-variable", model=["rnn", "gnode"], lr=[1e-3, 1e-2], widths=(50, 50))
     >>> len(grid.members), len(grid.groups)
@@ -58,6 +82,8 @@ class Grid:
     axes: dict[str, tuple[Any, ...]]
     search: tuple[str, ...] = ()
     tried: dict[str, Any] = dataclasses.field(default_factory=dict)
+    own_models: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    is_stored: bool = False
 
     def __repr__(self) -> str:
         return f"Grid({self.task!r}, {plural(len(self.members), 'member')} in {plural(len(self.groups), 'group')})"
@@ -65,15 +91,26 @@ class Grid:
     @classmethod
     @checked
     def over(
-        cls, task: str, search: Sequence[str] = (), search_with: Mapping[str, Any] | None = None, **settings: Any
+        cls,
+        task: "str | Task | Callable[..., Any]",
+        search: Sequence[str] = (),
+        search_with: Mapping[str, Any] | None = None,
+        **settings: Any,
     ) -> "Grid":
         """Makes a grid: a list is an axis, anything else (also a tuple) is one value for all members.
 
+        A model, a loss or a metric may be a class or a function; a task may be a `Task` or a function that draws a trial.
+
         **Raises:** `ArgumentError` for an unknown setting, an empty axis, or a search that cannot be made.
         """
+        _check_distinct(settings)
         axes = {name: _values(value) for name, value in with_present_names(settings).items()}
         tried = {name: _plain(value) for name, value in with_present_names(dict(search_with or {})).items()}
-        grid = cls(str(task), axes, tuple(search), tried)
+        name, is_stored = task_name(task)
+        own_models = declare_own("" if is_stored else name, axes.get("model", ()))
+        if is_stored and (options := [one for one in {**axes, **tried} if OPTIONS[one].part == "task"]):
+            raise errors.ArgumentError(f"{options[0]} is an option of tasks that are made, but {name} is made already.")
+        grid = cls(name, axes, tuple(search), tried, own_models, is_stored)
         grid.chooser()  # says what is wrong with the search
         return grid
 
@@ -124,7 +161,13 @@ class Grid:
     def _combinations(self, axes: dict[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
         seen: dict[str, dict[str, Any]] = {}
         for values in itertools.product(*axes.values()):
-            member = filled_in(self.task, dict(zip(axes, values)), drop_unused=True)
+            member = filled_in(
+                self.task,
+                dict(zip(axes, values)),
+                drop_unused=True,
+                own_models=self.own_models,
+                is_stored=self.is_stored,
+            )
             seen.setdefault(repr(sorted(member.items())), member)
         return list(seen.values())
 
@@ -163,6 +206,14 @@ class Grid:
             found.setdefault(shape_of(member), []).append(index)
         groups = [Group(tuple(indices), members[indices[0]]) for indices in found.values()]
         return sorted(groups, key=lambda group: group.settings.get("batch_size", Settings.batch_size))
+
+    def own_names(self) -> list[str]:
+        """Returns the names of all code of a user's own that the grid uses."""
+        named: list[Any] = [] if self.is_stored else [self.task]
+        for name in ("model", "loss", "optimiser", "metrics"):
+            for value in (*self.axes.get(name, ()), self.tried.get(name)):
+                named += value if isinstance(value, tuple) else [value]
+        return [name for name in dict.fromkeys(named) if own_code.is_own(name)]
 
     def varying(self) -> list[str]:
         """Returns the settings that differ between members that count."""
@@ -205,14 +256,31 @@ def task_key(member: dict[str, Any]) -> str:
     return repr(sorted((name, value) for name, value in member.items() if OPTIONS[name].part == "task"))
 
 
-class TaskCache:
-    """Makes each task of a grid once."""
+def task_name(task: "str | Task | Callable[..., Any]") -> tuple[str, bool]:
+    """Returns the name of a task, and whether it is one of arrays in memory, which no name makes again."""
+    if isinstance(task, str):
+        return task, False
+    from gnode.tasks import Task
 
-    def __init__(self, task: str):
-        self.task = task
+    if isinstance(task, Task):
+        return task.name, True
+    return own_code.name_of_object(task), False
+
+
+class TaskCache:
+    """Makes each task of a grid once.
+
+    - `task`: its name.
+    - `given`: the task itself, if it is one of arrays in memory.
+    """
+
+    def __init__(self, task: str, given: "Task | None" = None):
+        self.task, self.given = task, given
         self._made: dict[str, "Task"] = {}
 
     def __call__(self, member: dict[str, Any]) -> "Task":
+        if self.given is not None:
+            return self.given
         key = task_key(member)
         if key not in self._made:
             self._made[key] = RunSpec(self.task, member).make_task()

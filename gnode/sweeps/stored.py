@@ -7,8 +7,11 @@ from gnode import errors, files
 from gnode.schema import StoredFile, unknown_names, written_by
 from gnode.sweeps.grid import Grid
 from gnode.tasks.file_record import FileRecord
+from gnode.tasks.stored_task import TASK
 from gnode.train.settings import with_present_names
-from gnode.train.spec import OPTIONS
+from gnode.train.spec import OPTIONS, declare_stored
+from gnode.train.stored_code import FOLDER as CODE
+from gnode.train.stored_code import CodeRecord
 
 SPEC, TABLE, MEMBERS, UNFINISHED, DAMAGED = "sweep.json", "results.csv", "members", "unfinished", "damaged"
 
@@ -22,6 +25,11 @@ class SweepRecord(TypedDict):
     file: NotRequired[Annotated[FileRecord, "the task's file"]]
     search: NotRequired[Annotated[list[str], "settings that are tried with the first seed alone"]]
     search_with: NotRequired[Annotated[dict[str, Any], "settings of the tries alone"]]
+    code: NotRequired[Annotated[list[CodeRecord], "copies of files of the user's own"]]
+    own_models: NotRequired[Annotated[dict[str, list[str]], "settings of models that are the user's own code"]]
+    own_settings: NotRequired[Annotated[dict[str, str], "settings that only the user's own code has, with their part"]]
+    arrays: NotRequired[Annotated[bool, "whether the task is one of arrays in memory, stored as task.npz"]]
+    generator: NotRequired[Annotated[str, "the function that draws the trials of such a task"]]
     versions: NotRequired[Annotated[dict[str, str], "of Python, gnode and the libraries"]]
     platform: NotRequired[Annotated[str, "operating system and processor"]]
     devices: NotRequired[Annotated[list[str], "devices that jax saw"]]
@@ -36,6 +44,8 @@ FILES: tuple[StoredFile[Any], ...] = (
     StoredFile(
         "unfinished/0007.npz", "checkpoint of member 7 while it trains, with the one before it; removed at the end"
     ),
+    StoredFile(TASK, "the trials of a task that was made of arrays in memory"),
+    StoredFile(f"{CODE}/*.py", "copies of the files of the user's own that it was made with; run only with `--trust`"),
     StoredFile("damaged/0007/", "member 7 as it was before it was found to be damaged and trained again"),
 )
 
@@ -54,6 +64,8 @@ def read_grid(folder: Path) -> tuple[Grid, SweepRecord]:
     SPEC_FILE.check(stored, path)
     stored["axes"] = with_present_names(stored["axes"])
     tried = with_present_names(stored.get("search_with", {}))
+    examples = {name: values[0] for name, values in stored["axes"].items() if values} | tried
+    declare_stored(stored.get("own_settings", {}), examples)
     if unknown := [name for name in {**stored["axes"], **tried} if name not in OPTIONS]:
         raise errors.StoreError(unknown_names(path, unknown, written_by(stored)))
     axes = {name: tuple(_as_value(value) for value in values) for name, values in stored["axes"].items()}
@@ -63,6 +75,8 @@ def read_grid(folder: Path) -> tuple[Grid, SweepRecord]:
             axes,
             tuple(stored.get("search", ())),
             {name: _as_value(value) for name, value in tried.items()},
+            {name: tuple(options) for name, options in stored.get("own_models", {}).items()},
+            stored.get("arrays", False),
         )
         grid.check_values()
         grid.chooser()

@@ -4,7 +4,7 @@ from inspect import signature
 from pathlib import Path, PurePath
 from typing import Any
 
-from gnode import errors
+from gnode import errors, own_code
 from gnode.arguments import checked
 from gnode.tasks._trials import Task, Trials
 from gnode.tasks.registry import ALIASES, FILE_TASKS, TASKS, package_task
@@ -20,7 +20,8 @@ def make(name: str | Path, **options: Any) -> Task:
 
     **Arguments:**
 
-    - `name`: a name in `TASKS`, the path of an .npz or .csv file, or a task of neurogym, as `neurogym:GoNogo-v0`.
+    - `name`: a name in `TASKS`, the path of an .npz or .csv file, a task of neurogym, as `neurogym:GoNogo-v0`, or your own
+      function, as `mytasks.py:integrate`, which draws a trial from a key or returns a `Task`.
     - `options`: arguments of the function that makes the task, such as `flip_flop`, `arrays` or `table_file`.
 
     **Returns:** a `Task`.
@@ -30,6 +31,10 @@ def make(name: str | Path, **options: Any) -> Task:
     >>> make("flipflop-ring", trials=3, validation=2).outputs
     2
     """
+    if own_code.is_own(str(name)):
+        from gnode.tasks.own_tasks import own_task
+
+        return own_task(str(name), **options)
     arguments: tuple[Any, ...]
     file_task, of_package = FILE_TASKS.get(PurePath(name).suffix), package_task(str(name))
     if of_package is not None:

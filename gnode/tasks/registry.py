@@ -2,15 +2,28 @@
 
 import dataclasses
 from collections.abc import Sequence
+from pathlib import PurePath
 from pkgutil import resolve_name
 from typing import Any
 
-from gnode import errors
+from gnode import errors, own_code
 from gnode.arguments import check_kind
 from gnode.options import Option, numbers, words, yes_or_no
 from gnode.tasks._pulses import AMPLITUDES, describe_pulses
 
-__all__ = ["ALIASES", "FILE_TASKS", "FILL_NAMES", "OPTIONS", "PACKAGE_TASKS", "TASKS", "TaskEntry", "package_task"]
+__all__ = [
+    "ALIASES",
+    "FILE_TASKS",
+    "FILL_NAMES",
+    "OPTIONS",
+    "OWN_OPTIONS",
+    "PACKAGE_TASKS",
+    "TASKS",
+    "TaskEntry",
+    "check_name",
+    "package_task",
+    "short_name",
+]
 
 FILL_NAMES = ("hold", "linear", "natural")
 """Names of the methods of filling missing values, the keys of `gnode.tasks.FILLS`, without importing scipy."""
@@ -65,6 +78,9 @@ OPTIONS: dict[str, Option] = {
     ),
 }
 """The options of tasks, in the order of `--help`."""
+
+OWN_OPTIONS: dict[str, Option] = {}
+"""Arguments of users' own tasks that no other task has, added when such a task is named."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,3 +149,26 @@ FILE_TASKS: dict[str, TaskEntry] = {
     ".csv": TaskEntry("gnode.tasks._table:table_file", "a table of your own"),
 }
 """Entries for files of the user, by suffix of the file."""
+
+
+def check_name(name: str) -> str:
+    """Returns the name of a task without aliases: one in `TASKS`, a file, a task of a package, or a user's own code.
+
+    **Raises:** `ArgumentError` for an unknown name, with the nearest one suggested.
+
+    >>> check_name("flipflop-disk")
+    'flipflop-annulus'
+    """
+    is_elsewhere = PurePath(name).suffix in FILE_TASKS or package_task(name) is not None or own_code.is_own(name)
+    return name if is_elsewhere else errors.one_of("task", ALIASES.get(name, name), TASKS)
+
+
+def short_name(name: str) -> str:
+    """Returns the name of a task as a part of the name of a folder.
+
+    >>> short_name("data/walks.csv"), short_name("neurogym:GoNogo-v0"), short_name("mytasks.py:integrate")
+    ('walks', 'neurogym-GoNogo-v0', 'integrate')
+    """
+    if own_code.is_own(name):
+        return own_code.own_name(name)
+    return name.replace(":", "-") if package_task(name) else PurePath(name).stem

@@ -10,6 +10,7 @@ from gnode.train._run import Run as Run
 from gnode.train._run import load as load
 from gnode.train.callbacks import Callback as Callback
 from gnode.train.callbacks import Moment as Moment
+from gnode.train.film import Film as Film
 from gnode.train.loggers import MLflow as MLflow
 from gnode.train.loggers import TensorBoard as TensorBoard
 from gnode.train.loggers import WeightsAndBiases as WeightsAndBiases

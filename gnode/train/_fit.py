@@ -8,19 +8,20 @@ from typing import Any
 import jax
 import numpy as np
 
-from gnode import errors, files, interrupts, progress_bar
+from gnode import errors, files, interrupts, own_code, progress_bar
 from gnode.arguments import checked
 from gnode.locks import locked
 from gnode.network import AbstractNetwork
 from gnode.os_errors import as_path
 from gnode.tasks import Task
-from gnode.train import loop, run_folder
+from gnode.train import extension, loop, run_folder
 from gnode.train._run import Run, load
 from gnode.train.callbacks import Callback, Callbacks, Watch, as_callbacks
 from gnode.train.checkpoint import Checkpoint, read_checkpoint
 from gnode.train.loop import Problem
 from gnode.train.own_objects import with_objects
 from gnode.train.settings import Settings, with_present_names
+from gnode.train.stored_code import Copies
 from gnode.types import Key, as_key
 
 CHECKPOINT_SECONDS = 10.0
@@ -91,11 +92,13 @@ def fit_with(
     callbacks: Callbacks | None = None,
 ) -> Run:
     """As `fit`, with the settings as one object."""
+    own_code.check_not_importing()
     watched_by = as_callbacks(callbacks)
     problem = loop.pose(net, task, settings, key)
     if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(problem.params)):
         raise errors.ArgumentError("the network holds weights that are not finite; draw it again.")
-    config = run_folder.config(net, task, settings, key, extra_config or {})
+    copied = Copies() if out is None else run_folder.copies(net, task, settings, extra_config or {})
+    config = run_folder.config(net, task, settings, key, extra_config or {}, copied)
     out = None if out is None else Path(out)
     training = _Training(problem, task, out, config, progress, checkpoint_seconds, watched_by)
     if training.folder is None:
@@ -104,7 +107,7 @@ def fit_with(
     with files.writing(training.folder):
         pass
     with locked(training.folder):  # before anything is written: of two processes that start at once, one is refused
-        run_folder.create(training.folder, config, net)
+        run_folder.create(training.folder, config, net, task, copied)
         return training.run(loop.begin(problem))
 
 
@@ -114,6 +117,8 @@ def resume(
     *,
     like: AbstractNetwork | None = None,
     task: Task | None = None,
+    trust: bool = False,
+    epochs: int | None = None,
     progress: bool | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     callbacks: Callbacks | None = None,
@@ -123,11 +128,12 @@ def resume(
 ) -> Run:
     """Resumes a run from its last checkpoint, to the same numbers as without the interruption.
 
-    **Arguments:** `folder`, the run's folder; `like` and `task`, as in `gnode.load`; `progress`, `checkpoint_seconds` and
-    `callbacks`, as in `gnode.fit`; `optimiser`, `loss` and `metrics`, those of the run again where they are objects, which
-    a folder names but does not hold.
+    **Arguments:** `folder`, the run's folder; `like`, `task` and `trust`, as in `gnode.load`; `epochs`, to train a run for
+    more epochs than it was begun with, also one that has ended; `progress`, `checkpoint_seconds` and `callbacks`, as in
+    `gnode.fit`; `optimiser`, `loss` and `metrics`, those of the run again where they are objects, which a folder names but
+    does not hold.
 
-    **Returns:** a `Run`. One that had ended is returned unchanged.
+    **Returns:** a `Run`. One that had ended is returned unchanged, unless `epochs` extends it.
 
     >>> import tempfile
     >>> from gnode import build, tasks
@@ -139,19 +145,23 @@ def resume(
     """
     _check_how(checkpoint_seconds, None)
     watched_by = as_callbacks(callbacks)
-    found = load(folder, like=like, task=task)
+    found = load(folder, like=like, task=task, trust=trust)
     objects = {"optimiser": optimiser, "loss": loss, "metrics": metrics}
-    if found.status != "interrupted":
-        if any(value is not None for value in objects.values()):
-            with_objects(found.settings, objects, Path(folder))  # says what is wrong with them
-        return found
     folder = Path(folder)
+    longer = epochs is not None and extension.check_longer(found, epochs)
+    if found.status != "interrupted" and not longer:
+        if any(value is not None for value in objects.values()):
+            with_objects(found.settings, objects, folder)  # says what is wrong with them
+        return found
     settings = with_objects(found.settings, objects, folder)
-    with locked(folder):
+    with found.own_code(), locked(folder):
+        if longer:
+            settings, found.config = extension.extend(folder, settings, found.config, int(epochs or 0))
         files.remove_leftovers(folder)
         problem = loop.pose(found.net, found.task, settings, as_key(found.config["key"]))
         begun = loop.begin(problem)
         checkpoint = read_checkpoint(folder / run_folder.CHECKPOINT, begun.state)
+        checkpoint = extension.going_on(checkpoint) if longer and checkpoint is not None else checkpoint
         if checkpoint is None and (folder / run_folder.METRICS).exists():
             # The weights are the best ones by now: to start from them would be another run.
             raise errors.StoreError(

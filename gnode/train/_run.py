@@ -1,6 +1,7 @@
 """A run: a trained network, how it was trained, and how training went."""
 
 import dataclasses
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -8,13 +9,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import Array, Float
 
-from gnode import errors, tasks
+from gnode import errors, own_code, tasks
 from gnode.arguments import checked
 from gnode.network import AbstractNetwork
 from gnode.os_errors import as_path
 from gnode.tasks import Task, Trials
 from gnode.tasks.file_record import recorded_file
-from gnode.train import run_folder, serialisation
+from gnode.tasks.stored_task import TASK, read_task
+from gnode.train import run_folder, serialisation, stored_code
 from gnode.train._evaluation import Evaluation, evaluate
 from gnode.train._forecast import Forecast, forecast
 from gnode.train.metrics import Curves, read_curves
@@ -51,20 +53,49 @@ class Run:
     folder: Path | None = None
     config: dict[str, Any] = dataclasses.field(default_factory=dict)
     _task: Task | None = None
+    _trusted: bool = False
 
     @cached_property
     def task(self) -> Task:
-        """The task that the network was trained on; a named task is made again if it was not kept."""
+        """The task that the network was trained on: kept, made again from its name, or read from the run's folder."""
         if self._task is not None:
             return self._task
         stored = self.config.get("task", {})
-        if not stored.get("options"):
+        name, options = stored.get("name"), stored.get("options")
+        if options is None:
+            return self._stored_task(name)
+        if not own_code.is_own(name):
+            return tasks.make(recorded_file(name, stored["file"]) if "file" in stored else name, **options)
+        if not self._trusted:
+            raise stored_code.untrusted(self._folder(), self.config.get("code", []))
+        with self.own_code():
+            return tasks.make(name, **options)
+
+    def _stored_task(self, name: Any) -> Task:
+        """Reads a task of arrays, and finds the function that draws its trials if that may be run."""
+        places = [self._folder() / TASK, self._folder().parent.parent / TASK]  # of a member: in its sweep's folder
+        found = next((place for place in places if place.exists()), None)
+        if found is None:
             raise errors.StoreError(
-                f"the task {stored.get('name')!r} of this run was made of arrays in memory and cannot be made again; "
-                f"pass it: gnode.load(folder, task=task)."
+                f"the task {name!r} of this run was made of arrays in memory, which are not in its folder; pass it: "
+                f"gnode.load(folder, task=task)."
             )
-        name = stored["name"]
-        return tasks.make(recorded_file(name, stored["file"]) if "file" in stored else name, **stored["options"])
+        generator = self.config["task"].get("generator")
+        if generator is None or not self._trusted:
+            return read_task(found)
+        with self.own_code():
+            return read_task(found, own_code.resolve(generator))
+
+    def _folder(self) -> Path:
+        if self.folder is None:
+            raise errors.StoreError("the run has no folder, and its task was not kept.")
+        return self.folder
+
+    def own_code(self) -> AbstractContextManager[None]:
+        """Uses the copies of the user's own code in the run's folder, if they are trusted, in place of the files."""
+        if not self._trusted or self.folder is None:
+            return nullcontext()
+        return own_code.provided(stored_code.read(self.folder, self.config.get("code")))
 
     @property
     def dt(self) -> float:
@@ -123,14 +154,17 @@ class Run:
 
 
 @checked
-def load(folder: str | Path, *, like: AbstractNetwork | None = None, task: Task | None = None) -> Run:
+def load(
+    folder: str | Path, *, like: AbstractNetwork | None = None, task: Task | None = None, trust: bool = False
+) -> Run:
     """Loads a run from its folder, with the best weights so far.
 
     **Arguments:**
 
     - `folder`: the folder of the run.
-    - `like`: a network of the same structure, needed only if it has classes that are not registered in gnode.
-    - `task`: the task, needed only for `run.task` of a run on arrays in memory.
+    - `like`: a network of the same structure, for classes of your own of which the folder has no code (of a notebook).
+    - `task`: the task, needed only if the folder does not say how to make it.
+    - `trust`: run the copies of its author's own code in the folder, where cells or tasks need them. Look at them first.
 
     **Returns:** a `Run`.
 
@@ -151,7 +185,7 @@ def load(folder: str | Path, *, like: AbstractNetwork | None = None, task: Task 
     if like is not None and (other := serialisation.difference(config["network"], serialisation.describe(like))):
         raise errors.StoreError(f"the network passed as like is not the one in {folder}: {other}.")
     if like is None:
-        like = serialisation.rebuild(config["network"], str(folder / run_folder.CONFIG))
+        like = _rebuilt(folder, config, trust)
     net = run_folder.load_weights(folder, like)
     ended: dict[str, Any] | None = run_folder.read_result(folder)  # type: ignore[assignment]
     curves = read_curves(folder / run_folder.METRICS)
@@ -174,5 +208,17 @@ def load(folder: str | Path, *, like: AbstractNetwork | None = None, task: Task 
         folder=folder,
         config=dict(config),
         _task=task,
+        _trusted=trust,
         **ended,
     )
+
+
+def _rebuilt(folder: Path, config: run_folder.RunConfig, trust: bool) -> AbstractNetwork:
+    """Builds the network of a run with zeros for weights; its own classes come from the folder, if it is trusted."""
+    described, copies = config["network"], config.get("code")
+    own = None
+    if copies and serialisation.unknown_class(described) is not None:
+        if not trust:
+            raise stored_code.untrusted(folder, copies)
+        own = own_code.classes_in(stored_code.read(folder, copies).values())
+    return serialisation.rebuild(described, str(folder / run_folder.CONFIG), own)

@@ -1,6 +1,7 @@
 """The loop over epochs that every way of training shares."""
 
 import dataclasses
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -12,11 +13,13 @@ from jaxtyping import PyTree
 from gnode import errors, interrupts
 from gnode.devices import cores_in_use, on_cores
 from gnode.network import AbstractNetwork, Network
+from gnode.solve.gpu.choice import kernel_without_noise
 from gnode.tasks import Task
 from gnode.train import _evaluation, _parameters, program
 from gnode.train.batch import Batch, to_device
 from gnode.train.checkpoint import Checkpoint, first_checkpoint
 from gnode.train.metrics import metric_names, with_epoch
+from gnode.train.named import LOSSES, METRICS
 from gnode.train.perturbation import stacks_of
 from gnode.train.program import Constants, Hyper, Plan
 from gnode.train.settings import Settings
@@ -110,14 +113,16 @@ def _check_settings(net: AbstractNetwork, task: Task, settings: Settings) -> Non
         )
     if (settings.state_noise or settings.initial_noise) and not isinstance(net, Network):
         raise errors.ArgumentError(f"noise on states needs a gnode.Network, but net is a {type(net).__name__}.")
+    if settings.state_noise and isinstance(net, Network) and (kernel := kernel_without_noise(net.cell, net.solver)):
+        warnings.warn(f"state noise is integrated by the compiled loop, not by the {kernel} kernel.", stacklevel=2)
     classes = task.loss == "cross_entropy"
-    if isinstance(settings.loss, str) and (settings.loss == "cross_entropy") != classes:
+    if settings.loss in LOSSES and (settings.loss == "cross_entropy") != classes:
         kind = "classes" if classes else "real numbers"
         raise errors.ArgumentError(f"loss is {settings.loss!r}, but the targets of {task.name} are {kind}.")
     if settings.label_smoothing and not classes:
         raise errors.ArgumentError(f"label_smoothing is for classes, but the targets of {task.name} are real numbers.")
     for metric in settings.metrics:
-        if isinstance(metric, str) and (metric == "accuracy") != classes:
+        if metric in METRICS and (metric == "accuracy") != classes:
             kind = "classes" if classes else "real numbers"
             raise errors.ArgumentError(f"metrics has {metric!r}, but the targets of {task.name} are {kind}.")
 

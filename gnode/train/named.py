@@ -1,15 +1,16 @@
 """Optimisers, losses and metrics that have names, or are a user's own.
 
-What has a name travels through commands, sweeps and folders; an object of one's own works in `gnode.fit`. Nothing here needs
+What has a name travels through commands, sweeps and folders, also code of one's own as FILE.py:NAME; an object works in
+`gnode.fit`. Nothing here needs
 jax until a network is trained.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gnode import errors
+from gnode import errors, own_code
 
-__all__ = ["LOSSES", "METRICS", "OPTIMISERS", "check_loss", "check_metrics", "check_optimiser", "name_of"]
+__all__ = ["LOSSES", "METRICS", "OPTIMISERS", "check_loss", "check_metrics", "check_optimiser", "name_of", "resolved"]
 
 OPTIMISERS = (
     "adam",
@@ -55,7 +56,7 @@ METRICS = {
 def check_optimiser(name: str, value: Any) -> Any:
     """Returns an optimiser if it is a name, or an optimiser of optax."""
     if isinstance(value, str):
-        return errors.one_of(name, value, OPTIMISERS)
+        return value if own_code.is_own(value) else errors.one_of(name, value, OPTIMISERS)
     if callable(getattr(value, "init", None)) and callable(getattr(value, "update", None)):
         return value
     raise errors.ArgumentError(
@@ -65,7 +66,7 @@ def check_optimiser(name: str, value: Any) -> Any:
 
 def check_loss(name: str, value: Any) -> Any:
     """Returns a loss if it is None, a name, or a function of outputs and targets."""
-    if value is None or callable(value):
+    if value is None or callable(value) or own_code.is_own(value):
         return value
     return errors.one_of(name, value, LOSSES)
 
@@ -75,7 +76,9 @@ def check_metrics(name: str, value: Any) -> tuple[Any, ...]:
     several = (value,) if isinstance(value, str) or callable(value) else value
     if not isinstance(several, Sequence):
         raise errors.ArgumentError(f"{name} is {errors.shown(value)}, but must be names or functions of metrics.")
-    found = tuple(one if callable(one) else errors.one_of(name, one, METRICS) for one in several)
+    found = tuple(
+        one if callable(one) or own_code.is_own(one) else errors.one_of(name, one, METRICS) for one in several
+    )
     names = [name_of(one) for one in found]
     if len(set(names)) < len(names):
         raise errors.ArgumentError(f"{name} has the same name twice: {', '.join(names)}.")
@@ -88,4 +91,13 @@ def name_of(value: str | Callable[..., Any]) -> str:
     >>> name_of("r2"), name_of(len)
     ('r2', 'len')
     """
-    return value if isinstance(value, str) else getattr(value, "__name__", type(value).__name__)
+    if isinstance(value, str):
+        return own_code.own_name(value) if own_code.is_own(value) else value
+    return getattr(value, "__name__", type(value).__name__)
+
+
+def resolved(value: Any) -> Any:
+    """Returns the object behind a name that is a user's own code; anything else as it is."""
+    if type(value) is tuple:  # metrics; an optimiser of optax is a named tuple
+        return tuple(map(resolved, value))
+    return own_code.resolve(str(value)) if own_code.is_own(value) else value

@@ -18,6 +18,7 @@ from gnode.train import _parameters
 from gnode.train.batch import Batch, first_bins, fresh, take
 from gnode.train.loss import Losses, losses
 from gnode.train.metrics import metric_names
+from gnode.train.named import check_loss, check_metrics, check_optimiser, resolved
 from gnode.train.optimiser import first_state, take_step
 from gnode.train.perturbation import perturbed
 from gnode.train.scores import measure
@@ -91,6 +92,12 @@ def plan_of(settings: Settings, task: Task) -> Plan:
     """Returns the static part of settings and task."""
     trials = len(task.train)
     generator = None if settings.fresh == "no" else task.fresh_trials()
+    settings = dataclasses.replace(
+        settings,
+        loss=check_loss("loss", resolved(settings.loss)),
+        metrics=check_metrics("metrics", resolved(settings.metrics)),
+        optimiser=check_optimiser("optimiser", resolved(settings.optimiser)),
+    )
     loss = task.loss if settings.loss is None else settings.loss
     return Plan(settings.choices(), min(settings.batch_size, trials), loss, task.when, trials, generator)
 

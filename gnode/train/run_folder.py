@@ -6,16 +6,19 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from jaxtyping import PyTree
 
-from gnode import errors, files, provenance
+from gnode import errors, files, own_code, provenance
 from gnode.network import AbstractNetwork
 from gnode.schema import StoredFile, unknown_names, written_by
 from gnode.tasks import Task
 from gnode.tasks.file_record import FileRecord, record_file
+from gnode.tasks.stored_task import TASK, is_in_memory, write_task
 from gnode.train import serialisation
 from gnode.train.checkpoint import Checkpoint, write_checkpoint
 from gnode.train.metrics import curves_as_csv
 from gnode.train.own_objects import as_stored, from_stored
 from gnode.train.settings import Settings, with_present_names
+from gnode.train.stored_code import FOLDER as CODE
+from gnode.train.stored_code import CodeRecord, Copies, names_in
 from gnode.types import Key, plain_key
 
 CONFIG, WEIGHTS, METRICS, CHECKPOINT, RESULT = (
@@ -33,6 +36,7 @@ class TaskRecord(TypedDict):
     name: Annotated[str, "name of the task, or of its file"]
     options: Annotated[dict[str, Any] | None, "its options; null for a task made of arrays in memory"]
     file: NotRequired[Annotated[FileRecord, "its file"]]
+    generator: NotRequired[Annotated[str, "the function that draws its trials, for a task made of arrays in memory"]]
 
 
 class RunConfig(TypedDict):
@@ -43,6 +47,7 @@ class RunConfig(TypedDict):
     key: Annotated[int | list[int], "seed, or the numbers inside a jax key"]
     network: Annotated[dict[str, Any], "structure of the network: classes, options, shapes of arrays"]
     spec: NotRequired[Annotated[dict[str, Any], "what the command was given"]]
+    code: NotRequired[Annotated[list[CodeRecord], "copies of files of the user's own"]]
     versions: NotRequired[Annotated[dict[str, str], "of Python, gnode and the libraries"]]
     platform: NotRequired[Annotated[str, "operating system and processor"]]
     devices: NotRequired[Annotated[list[str], "devices that jax saw"]]
@@ -84,6 +89,11 @@ FILES: tuple[StoredFile[Any], ...] = (
     ),
     RESULT_FILE,
     LOGS_FILE,
+    StoredFile(
+        TASK, "the trials of a task that was made of arrays in memory (of a sweep's members: in the sweep's folder)"
+    ),
+    StoredFile(f"{CODE}/*.py", "copies of the files of the user's own that it was made with; run only with `--trust`"),
+    StoredFile("film/000010.npz", "the weights of epoch 10, if the run was trained with `--film`"),
 )
 
 
@@ -127,15 +137,42 @@ def read_result(folder: Path) -> RunResult | None:
     return RESULT_FILE.read(path) if path.exists() else None
 
 
-def config(net: AbstractNetwork, task: Task, settings: Settings, key: Key, extra: dict[str, Any]) -> dict[str, Any]:
+def copies(net: AbstractNetwork, task: Task, settings: Settings, extra: dict[str, Any]) -> Copies:
+    """Copies the code of the user's own that a run is made with."""
+    spec = extra.get("spec", {})
+    names = [task.name if task.options is not None else None, spec.get("model"), generator_name(task)]
+    return Copies.of([*names, *names_in(settings)], serialisation.classes_of(net))
+
+
+def generator_name(task: Task) -> str | None:
+    """Returns the name of the user's function that draws the trials of a task in memory, if it has one."""
+    function = getattr(task.generator, "function", None) if is_in_memory(task) else None
+    return None if function is None or not hasattr(function, "__name__") else own_code.name_of_object(function)
+
+
+def config(
+    net: AbstractNetwork,
+    task: Task,
+    settings: Settings,
+    key: Key,
+    extra: dict[str, Any],
+    copied: Copies | None = None,
+) -> dict[str, Any]:
     """Returns all that is needed to run a network again, as `config.json` holds it."""
     file = None if task.options is None else record_file(task.name)
+    generator = generator_name(task)
     return {
-        "task": {"name": task.name, "options": task.options, **({"file": file} if file else {})},
+        "task": {
+            "name": task.name,
+            "options": task.options,
+            **({"file": file} if file else {}),
+            **({"generator": generator} if generator else {}),
+        },
         "settings": as_stored({field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}),
         "key": plain_key(key),
         "network": serialisation.describe(net),
         **extra,
+        **({} if copied is None else copied.entry()),
         **provenance.environment(),
     }
 
@@ -158,15 +195,18 @@ def check_free(folder: Path) -> None:
         raise errors.StoreError(f"{folder} is a file, but a run needs a folder.")
 
 
-def create(folder: Path, config: dict[str, Any], initial: AbstractNetwork) -> None:
+def create(folder: Path, config: dict[str, Any], initial: AbstractNetwork, task: Task, copied: Copies) -> None:
     """Writes the first files of a run. Call it while holding the folder's lock.
 
     **Raises:** `StoreError` if the folder already holds a run, or cannot be written.
     """
     check_free(folder)
     with files.writing(folder):
+        if is_in_memory(task):
+            write_task(folder / TASK, task)
+        copied.write(folder)
         files.write_arrays(folder / WEIGHTS, serialisation.to_arrays(initial))
-        files.write_json(folder / CONFIG, config)
+        files.write_json(folder / CONFIG, config)  # last: a folder without it holds no run
 
 
 def save(folder: Path, checkpoint: Checkpoint, best: AbstractNetwork) -> None:

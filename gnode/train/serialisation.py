@@ -2,6 +2,7 @@
 
 import dataclasses
 import typing
+from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
@@ -42,7 +43,9 @@ def describe(value: Any) -> Any:
         return {"array": list(value.shape), "dtype": str(value.dtype)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: describe(getattr(value, field.name)) for field in dataclasses.fields(value)}
-        return {"type": type(value).__name__, "fields": fields}
+        # A user's class may have the name of one of gnode's own.
+        own = {} if known_types().get(type(value).__name__) is type(value) else {"own": True}
+        return {"type": type(value).__name__, **own, "fields": fields}
     if isinstance(value, tuple | list):
         return {"tuple": [describe(part) for part in value]}
     if value is None or isinstance(value, bool | int | float | str):
@@ -55,6 +58,7 @@ def describe(value: Any) -> Any:
 
 def difference(ours: Any, theirs: Any, place: str = "") -> str | None:
     """Says where two descriptions first differ, other than in the size of an array, which has an error of its own."""
+    ours, theirs = _without_mark(ours), _without_mark(theirs)
     if not (isinstance(ours, dict) and isinstance(theirs, dict)) or ours.keys() != theirs.keys():
         return None if ours == theirs else f"{place or 'the network'} is {_short(theirs)}, but was {_short(ours)}"
     if "array" in ours:
@@ -68,14 +72,42 @@ def difference(ours: Any, theirs: Any, place: str = "") -> str | None:
     return next((found for name, a, b in pairs if (found := difference(a, b, name))), None)
 
 
+def _without_mark(description: Any) -> Any:
+    """A description as earlier versions wrote it, which did not mark users' classes."""
+    return {k: v for k, v in description.items() if k != "own"} if isinstance(description, dict) else description
+
+
 def _short(description: Any) -> Any:
     return description.get("type", description) if isinstance(description, dict) else repr(description)
 
 
-def rebuild(description: Any, source: str = "the configuration of the run") -> Any:
+def classes_of(value: Any) -> set[type]:
+    """Returns the classes of all objects that `describe` describes."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts = (classes_of(getattr(value, field.name)) for field in dataclasses.fields(value))
+        return {type(value)}.union(*parts)
+    return set[type]().union(*map(classes_of, value)) if isinstance(value, tuple | list) else set()
+
+
+def unknown_class(description: Any) -> str | None:
+    """Returns the name of a class in a description that gnode does not have; None if it has them all."""
+    if not isinstance(description, dict):
+        return None
+    if "other" in description:
+        return str(description["other"])
+    if isinstance(name := description.get("type"), str) and (description.get("own") or name not in known_types()):
+        return name
+    fields = description.get("fields")
+    parts = description.get("tuple", fields.values() if isinstance(fields, dict) else ())
+    return next((found for part in parts if (found := unknown_class(part))), None)
+
+
+def rebuild(
+    description: Any, source: str = "the configuration of the run", own: Mapping[str, type] | None = None
+) -> Any:
     """Builds the object that `describe` described, with zeros in its arrays, which take no memory.
 
-    **Arguments:** `description`; `source`, the file it comes from, for messages.
+    **Arguments:** `description`; `source`, the file it comes from, for messages; `own`, classes of the user's own by name.
 
     **Raises:** `StoreError` if it is damaged, or names a class that gnode does not have.
     """
@@ -84,9 +116,9 @@ def rebuild(description: Any, source: str = "the configuration of the run") -> A
     if "array" in description:
         return _zeros(description, source)
     if isinstance(description.get("tuple"), list):
-        return tuple(rebuild(part, source) for part in description["tuple"])
+        return tuple(rebuild(part, source, own) for part in description["tuple"])
     name = description.get("type", description.get("other"))
-    known = known_types()
+    known = {**(own or {}), **({} if description.get("own") else known_types())}
     if not isinstance(name, str):
         raise _damaged(source, f"a part of the network has the keys {errors.shown(sorted(map(str, description)))}")
     if "other" in description or name not in known:
@@ -94,10 +126,10 @@ def rebuild(description: Any, source: str = "the configuration of the run") -> A
             f"the run uses a class {errors.shown(name)} that gnode does not have; pass one that has it: "
             f"gnode.load(folder, like=network), or gnode.resume(folder, like=network)."
         )
-    return _rebuild_as(known[name], description.get("fields"), source)
+    return _rebuild_as(known[name], description.get("fields"), source, own)
 
 
-def _rebuild_as(kind: Any, fields: Any, source: str) -> Any:
+def _rebuild_as(kind: Any, fields: Any, source: str, own: Mapping[str, type] | None) -> Any:
     """Builds an object of a class. Its own checks are not run, so the kinds of its fields are checked here."""
     if not isinstance(fields, dict):
         raise _damaged(source, f"the {kind.__name__} of the network has no fields")
@@ -107,13 +139,15 @@ def _rebuild_as(kind: Any, fields: Any, source: str) -> Any:
             f"{source}: the {kind.__name__} of the network has {errors.shown(unknown[0])}, which this version of gnode does "
             f"not know; use the version that wrote it."
         )
-    made, hints = object.__new__(kind), typing.get_type_hints(kind)
+    is_ours = known_types().get(kind.__name__) is kind
+    made, hints = object.__new__(kind), typing.get_type_hints(kind) if is_ours else {}
     for name, field in declared.items():
         if name not in fields and field.default is dataclasses.MISSING:
             raise _damaged(source, f"the {kind.__name__} of the network has no field {name!r}")
-        value = rebuild(fields[name], source) if name in fields else field.default  # a field of a newer version
+        value = rebuild(fields[name], source, own) if name in fields else field.default  # a field of a newer version
         try:
-            arguments.check_kind(f"{kind.__name__}.{name}", value, hints[name])
+            if is_ours:  # what a user's annotation means is not known here
+                arguments.check_kind(f"{kind.__name__}.{name}", value, hints[name])
         except errors.ArgumentError as problem:
             raise _damaged(source, str(problem).rstrip(".")) from problem
         object.__setattr__(made, name, value)

@@ -6,18 +6,21 @@ that is trained alone.
 """
 
 import dataclasses
-from pathlib import Path, PurePath
+from collections import ChainMap
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gnode import errors, models
+from gnode import errors, models, own_code
 from gnode.arguments import check_kind, checked, checked_class
 from gnode.cells import registry
 from gnode.init import SMALL_BIAS_STD
-from gnode.options import Option, options_of, widths
+from gnode.options import Option, option_like, options_of, widths
 from gnode.os_errors import as_path
 from gnode.solve import Solver
-from gnode.tasks.registry import ALIASES, FILE_TASKS, TASKS, package_task
 from gnode.tasks.registry import OPTIONS as TASK_OPTIONS
+from gnode.tasks.registry import OWN_OPTIONS as OWN_TASK_OPTIONS
+from gnode.tasks.registry import TASKS, check_name, short_name
 from gnode.train.own_objects import as_stored
 from gnode.train.settings import Settings, growing, with_present_names
 
@@ -30,14 +33,20 @@ if TYPE_CHECKING:
 
 __all__ = ["OPTIONS", "Realised", "RunSpec", "filled_in", "read", "read_one", "text_of", "train_spec"]
 
-OPTIONS: dict[str, Option] = {
-    **TASK_OPTIONS,
-    **models.network_options(),
-    **options_of(Solver),
-    **options_of(Settings),
-    "seed": Option("seed", int, "Seed of the weights and of the order of trials.", compiles=False, check=errors.seed),
-}
-"""Every setting of a run, by name: collected from where each is declared."""
+OPTIONS: Mapping[str, Option] = ChainMap(
+    registry.OWN_OPTIONS,
+    OWN_TASK_OPTIONS,
+    {
+        **TASK_OPTIONS,
+        **models.network_options(),
+        **options_of(Solver),
+        **options_of(Settings),
+        "seed": Option(
+            "seed", int, "Seed of the weights and of the order of trials.", compiles=False, check=errors.seed
+        ),
+    },
+)
+"""Every setting of a run, by name: collected from where each is declared. Those of users' own code come and go."""
 
 TASK_DEFAULTS: dict[str, dict[str, Any]] = {
     "flipflop-fixed": {"state": 6, "widths": (100, 100, 100), "tau": 0.01, "initial": "random"},
@@ -114,6 +123,7 @@ class RunSpec:
         **Raises:** `ArgumentError` for an unknown setting or model.
         """
         given = with_present_names(given)
+        declare_own(task, [given.get("model")])
         for name, value in given.items():
             OPTIONS[errors.one_of("setting", name, OPTIONS)].accept(name, value)
         return cls(task, filled_in(task, given, drop_unused=drop_unused))
@@ -147,19 +157,53 @@ class RunSpec:
         network: dict[str, Any] = {"tau": task.dt, "state": 2 * task.outputs, "model": DEFAULTS["model"]}
         network |= self.part("network")
         model = network.pop("model")
+        if "tau" not in registry.cell_entry(model).options and "tau" not in self.settings:
+            del network["tau"]  # a cell of a user's own that has none
         net = models.build(model, task.inputs, task.outputs, key=key_net, solver=self.part("solver"), **network)
         return Realised(net, task, self.fit_settings(), key_fit)
 
 
-def filled_in(task: str, given: dict[str, Any], *, drop_unused: bool) -> dict[str, Any]:
-    """Returns settings with defaults for what they leave open, as `RunSpec.of`, if their values are checked already."""
-    named = ALIASES.get(task, task)
-    if PurePath(task).suffix not in FILE_TASKS and package_task(task) is None:
-        errors.one_of("task", named, TASKS)
-    defaults = TASK_DEFAULTS.get(named, TWO_BIT_DEFAULTS if named in TASKS else {})
+def declare_own(task: str, models: Iterable[Any]) -> dict[str, tuple[str, ...]]:
+    """Makes the arguments of a user's own task and cells known as settings; returns those of the cells by their names."""
+    if own_code.is_own(task):
+        from gnode.tasks.own_tasks import declare_options
+
+        declare_options(task)
+    return {name: registry.cell_entry(name).options for name in models if own_code.is_own(name)}
+
+
+def declare_stored(parts: Mapping[str, str], examples: Mapping[str, Any]) -> None:
+    """Makes settings of users' own code known as a folder names them, by the part that each belongs to."""
+    own = {"network": registry.OWN_OPTIONS, "task": OWN_TASK_OPTIONS}
+    for name, part in parts.items():
+        if name not in OPTIONS and part in own:
+            own[part][name] = option_like(part, examples.get(name), "A setting of a user's own code.")
+
+
+def own_parts(names: Iterable[str]) -> dict[str, str]:
+    """Returns those settings that are of users' own code, with the part that each belongs to."""
+    own = {**registry.OWN_OPTIONS, **OWN_TASK_OPTIONS}
+    return {name: own[name].part for name in names if name in own}
+
+
+def filled_in(
+    task: str,
+    given: dict[str, Any],
+    *,
+    drop_unused: bool,
+    own_models: Mapping[str, tuple[str, ...]] | None = None,
+    is_stored: bool = False,
+) -> dict[str, Any]:
+    """Returns settings with defaults for what they leave open, as `RunSpec.of`, if their values are checked already.
+
+    `own_models` are the options of users' own cells, where these are known without running their code; `is_stored` says
+    that the task is one of arrays, which is known by no name.
+    """
+    named = task if is_stored else check_name(task)
+    defaults = {} if is_stored else TASK_DEFAULTS.get(named, TWO_BIT_DEFAULTS if named in TASKS else {})
     full = DEFAULTS | given
-    has = registry.cell_entry(full["model"]).options
-    unused = {name for name in registry.OPTIONS if name not in has}
+    has = (own_models or {}).get(full["model"]) or registry.cell_entry(full["model"]).options
+    unused = {name for name in (*registry.OPTIONS, *registry.OWN_OPTIONS) if name not in has}
     full |= {name: value for name, value in defaults.items() if name not in given and name not in unused}
     if "epochs" in given and "spans" not in given:
         full.pop("spans", None)  # a task's own spans are for its own number of epochs
@@ -195,8 +239,8 @@ def train_spec(
     net, task, settings, key = spec.realise()
     if out is None and runs is not None:
         model = spec.settings.get("model", DEFAULTS["model"])
-        stem = task.name.replace(":", "-") if package_task(task.name) else Path(task.name).stem
-        out = runs / f"{stem}-{model}-{net.cell.units}"
+        model = own_code.own_name(model) if own_code.is_own(model) else model
+        out = runs / f"{short_name(task.name)}-{model}-{net.cell.units}"
     named = {"spec": as_stored(spec.settings)}
     return fit_with(net, task, settings, key=key, out=out, progress=progress, extra_config=named, callbacks=callbacks)
 

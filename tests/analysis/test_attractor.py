@@ -122,6 +122,12 @@ def test_gate_and_drift_on_the_attractor():
     assert measured.normal_rate is None
 
 
+def test_many_outputs_take_no_hull():
+    """A hull of 500 points in 18 dimensions would take hours."""
+    found = shape(uniform(500, [-1] * 18, [1] * 18), 6)
+    assert (found.name, found.measures) == ("region", {})
+
+
 @pytest.mark.parametrize(
     ("name", "outputs"),
     [

@@ -2,17 +2,19 @@
 
 import pytest
 
+from gnode.reproduce import NAMES
+
 
 def test_list_run_collect_and_about(tmp_path, gnode_command, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said = gnode_command("reproduce list")
     assert said.status == 0
-    assert said.out.count("never run") == 25
+    assert said.out.count("never run") == len(NAMES)
     said = gnode_command("reproduce run capacity --out docs/results/reproduce")
     assert said.status == 0, said.err
     assert "holds here" in said.out
     said = gnode_command("reproduce list")
-    assert said.out.count("never run") == 24
+    assert said.out.count("never run") == len(NAMES) - 1
     said = gnode_command("reproduce collect")
     assert said.status == 0
     page = tmp_path / "docs/results/reproduce.md"
@@ -56,6 +58,10 @@ def test_prepare_writes_the_folders_and_says_how_to_train_them(tmp_path, gnode_c
         ("reproduce --list --out nowhere", "nowhere is not a folder of results"),
         ("reproduce prepare capacity", "nothing to prepare"),
         ("reproduce capacity --prepare", "nothing to prepare"),
+        ("reproduce keep fig1", "fig1 keeps no weights"),
+        ("reproduce keep walker2d-protocol --sweeps nowhere", "holds no sweep"),
+        ("reproduce restore true-attractors --weights nowhere", "holds no kept weights"),
+        ("reproduce restore fig11", "Did you mean 'fig1'?"),
         ("reproduce run fig1 --kernel slow", "kernel is 'slow', but must be one of: auto, loop, fused, streamed"),
         ("expressivity measure gnod", "Did you mean 'gnode'?"),
         ("expressivity measure gru --state ten", "state is 'ten'"),

@@ -30,6 +30,8 @@ sys.exit(status)
         ("train --help", 0),
         ("sweep run --help", 0),
         ("reproduce --help", 0),
+        ("explore --help", 0),
+        ("explore sqare", 2),
         ("trian", 2),
         ("train flipflop-sqare", 2),
         ("train flipflop-square --model gnod", 2),

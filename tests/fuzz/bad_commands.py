@@ -31,6 +31,7 @@ BASES = {
     "sweep status": (["sweep"], {}),
     "sweep resume": (["sweep"], {"--workers": "1"}),
     "analyse": (["run"], {"--out": "new", "--starts": "20"}),
+    "explore": (["run"], {"--out": "new.html", "--starts": "5"}),
     "doctor": (["run"], {}),
     "theory critical": ([], {"--width": "0"}),
     "theory curve": ([], {"--depths": "2", "--points": "2"}),
@@ -50,6 +51,8 @@ BASES = {
     "reproduce run": (["fig1"], {"--out": "new"}),
     "reproduce collect": ([], {"--out": "empty"}),
     "reproduce prepare": (["fig1"], {"--out": "new"}),
+    "reproduce keep": (["true-attractors"], {"--sweeps": "empty", "--weights": "new"}),
+    "reproduce restore": (["true-attractors"], {"--sweeps": "new", "--weights": "empty"}),
     "reproduce about": (["fig1"], {}),
     "baseline": (["characters"], {"--epochs": "1", "--out": "new"}),
     "bench": (["flip-flop N=6 B=10"], {"--rounds": "1", "--skip": "a"}),
@@ -171,7 +174,7 @@ def _bad_paths(command: str, name: str) -> list[str]:
         return [*bad.BAD_FOLDERS, "missing", "own.npz", "/", "[bold]missing"]
     if name == "paths":
         return ["missing", "n" * 256, "[/red]", "/proc/nope", "\udcff"]
-    if command.startswith("theory") or command == "bench":
+    if command.startswith("theory") or command in ("bench", "explore"):
         return bad.BAD_FILES
     if command == "reproduce list":
         return [*bad.BAD_FOLDERS, "missing"]

@@ -13,7 +13,7 @@ import gnode
 from gnode import analysis, errors, plots, report, reproduce, sweeps, train
 from gnode._lazy import _origins
 
-ROOMS = ["train", "sweeps", "analysis", "plots", "report", "reproduce", "baselines"]
+ROOMS = ["train", "sweeps", "analysis", "plots", "explorer", "report", "reproduce", "baselines"]
 
 
 def test_every_public_function_is_called_or_has_a_reason_not_to_be():

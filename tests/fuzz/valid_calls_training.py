@@ -1,4 +1,4 @@
-"""Valid calls of the public functions of train, sweeps, analysis, plots, report, reproduce and baselines.
+"""Valid calls of the public functions of train, sweeps, analysis, plots, explorer, report, reproduce and baselines.
 
 From these `calls.py` derives wrong ones. Each is quick: networks of two to four units, one epoch. Of what functions return
 and nobody makes by hand, the methods that take arguments are called.
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gnode import analysis, baselines, build, plots, report, reproduce, sweeps, tasks, train
+from gnode import analysis, baselines, build, explorer, plots, report, reproduce, sweeps, tasks, train
 from gnode.network import Network
 from gnode.plots import _style
 
@@ -470,6 +470,17 @@ def _baselines() -> dict[str, Callable[[], Call]]:
     }
 
 
+def _explorer() -> dict[str, Callable[[], Call]]:
+    return {
+        "explore": lambda: (
+            explorer.explore,
+            {"source": net(), "x": [0.0, 0.0], "dt": 0.1, "states": np.zeros((2, 3)), "starts": 2, "seed": 0},
+        ),
+        "explore a function": lambda: (explorer.explore, {"source": leak, "state": 2, "starts": 2, "name": "leak"}),
+        "Film": lambda: (train.Film, {"epochs": [0, 1]}),
+    }
+
+
 RETURNED = "functions return it, and nobody makes it by hand"
 DATA = "its data set is not on every machine; train_neural_cde is what it calls"
 NOT_CALLED = {
@@ -486,11 +497,23 @@ NOT_CALLED = {
     ),
     "NeuralCDE": "a module made of modules, which neural_cde makes",
     "all_artefacts": "it takes no arguments",
+    "shipped_names": "it takes no arguments",
+    "Portrait": RETURNED,
+    "flow_gallery": "it draws what an artefact made; its docstring calls it",
 }
 """The public functions and classes without a call here, each with the reason."""
 
 VALID: dict[str, Callable[[], Call]] = (
-    _train() | _sweeps() | _systems() | _analysis() | _plots() | _reports() | _reproduce() | _baselines()
+    _train() | _sweeps() | _systems() | _analysis() | _plots() | _explorer() | _reports() | _reproduce() | _baselines()
 )
-SLOW = {"study", "write_report", "run_artefact", "solver_errors", "train_neural_cde", "resume_neural_cde"}
+SLOW = {
+    "explore",
+    "explore a function",
+    "study",
+    "write_report",
+    "run_artefact",
+    "solver_errors",
+    "train_neural_cde",
+    "resume_neural_cde",
+}
 """Calls that take a second or more even with a good cache of compiled programs."""

@@ -36,7 +36,7 @@ def test_several_runs_side_by_side(runs, tmp_path, gnode_command, monkeypatch):
     text = (tmp_path / "report.html").read_text()
     assert "first" in text
     assert "second" in text
-    assert "The flow at the constant input (0.5, 0)." in (tmp_path / "second" / "report.html").read_text()
+    assert "flow.png shows the flow at the constant input (0.5, 0)" in (tmp_path / "second" / "report.html").read_text()
     stored = json.loads((tmp_path / "second" / "analysis.json").read_text())
     assert stored["input"] == [0.5, 0.0]
     assert stored["verdict"].startswith("At the constant input (0.5, 0): ")

@@ -14,11 +14,13 @@ import pytest
 import gnode
 from gnode import cells, errors, tasks
 from gnode.analysis import attractor, memory_lifetime, study
+from gnode.explorer import verdict as _verdict
 from gnode.network import AbstractNetwork, InitialState, Readout, Trajectory
-from gnode.report import Section, _verdict, _write, sections, summary_row
+from gnode.report import Section, _write, sections, summary_row
 from gnode.train import Evaluation
 
-IN_ORDER = ("Settings", "Training", "Fixed points", "Stability", "Trajectories", "Table: points by number of starts")
+IN_ORDER = ("Training", "Fixed points", "Stability", "Trajectories")
+FOLDED = ("Settings", "Table: points by number of starts", "Table: stability")
 SIZES = {"trials": 10, "validation": 5, "bins": 12}
 
 
@@ -64,19 +66,32 @@ def report_of(run, folder, **options):
     pictures = {f"{name}.{ending}" for name in figures for ending in _write.FORMATS}
     assert {path.name for path in folder.iterdir()} == {"report.html", "analysis.json"} | pictures
     text = (folder / "report.html").read_text()
-    assert text.count("data:image/png;base64,") == len(figures)
+    assert text.count("data:image/png;base64,") == len(figures - set(_write.MOVING))
     numbers = json.loads((folder / "analysis.json").read_text())
     assert numbers["best_loss"] == pytest.approx(run.best_loss)
     assert numbers["fixed_points"]["starts"] == numbers["paper_points"]["starts"] == 20
     assert sum(numbers["fixed_points"]["ends_of_starts"].values()) == 20
     assert numbers["fixed_points"]["points"] == len(findings.fixed_points)
     assert 0 < sum(numbers["variance_explained"]) <= 1 + 1e-9
-    assert numbers["verdict"] == html.unescape(re.search('<p class="verdict">(.*?)</p>', text).group(1))
-    places = [text.index(part) for part in ('class="verdict"', "<figure", *(f"<h2>{one}</h2>" for one in IN_ORDER))]
+    shown = document_in(text)
+    assert shown["verdict"] == numbers["verdict"]
+    assert shown["title"] == f"Inside {numbers['run']}"
+    (network,) = shown["networks"]
+    assert network["state_size"] == run.net.cell.state_size
+    exact = findings.fixed_points.select(status="equilibrium")
+    assert sorted(point["h"] for point in network["points"]) == sorted(exact.points.tolist())
+    in_order = (f"<h2>{one}</h2>" for one in IN_ORDER), (f"<summary>{one}</summary>" for one in FOLDED)
+    places = [text.index(part) for part in ('id="gnode-explorer"', "<main", *in_order[0], *in_order[1])]
     assert places == sorted(places)
+    assert places[-1] < text.index("</main>") < text.index('id="gnode-document"')
     for heading in ("Fixed points", "Stability", "Continuous attractor", "Memory", "Trajectories"):
         assert f"<h2>{heading}</h2>" in text
     return text, numbers, findings
+
+
+def document_in(text):
+    """What the explorer of a report knows."""
+    return json.loads(re.search('id="gnode-document">(.*?)</script>', text).group(1))
 
 
 def figures_of(findings, state, is_classification):
@@ -141,7 +156,9 @@ def test_classification_of_arrays(tmp_path, only_png):
         f"{run.evaluate()['accuracy']:.1%} of {len(run.task.validation)} validation trials"
     )
     assert "<h2>Classes</h2>" in text
+    assert "<summary>Table: accuracy by class</summary>" in text
     assert "a&lt;b" in text
+    assert document_in(text)["networks"][0]["classes"] == ["a<b", "$x$", "c_d"]
 
 
 def test_a_cell_of_ones_own(tmp_path, only_png):
@@ -151,6 +168,28 @@ def test_a_cell_of_ones_own(tmp_path, only_png):
     assert "A Spiral cell with a state of 4 dimensions" in text
     assert numbers["fixed_points"]["points_by_status"]["equilibrium"] == 1  # it is linear
     np.testing.assert_allclose(findings.fixed_points.points, 0, atol=1e-9)
+
+
+class Sorted(cells.Cell):
+    """A cell whose flow the explorer's page cannot compute: it knows no sorting."""
+
+    inputs: int = eqx.field(static=True)
+    units: int = eqx.field(static=True)
+    drive: jnp.ndarray
+
+    def vector_field(self, h, x):
+        return jnp.sort(-h) + self.drive @ x
+
+
+def test_a_cell_that_the_explorer_does_not_know_has_a_picture_in_its_place(tmp_path, only_png):
+    run = fit(Sorted(2, 2, drive=jnp.ones((2, 2))), tasks.flip_flop("square", **SIZES))
+    gnode.write_report(run, tmp_path, starts=5)
+    text = (tmp_path / "report.html").read_text()
+    assert "The vector field of Sorted cannot be shown in the explorer: it uses the operation &#x27;sort&#x27;" in text
+    said = json.loads((tmp_path / "analysis.json").read_text())["verdict"]
+    assert said == html.unescape(re.search('<p class="verdict">(.*?)</p>', text).group(1))
+    assert "<script" not in text
+    assert text.count("data:image/png;base64,") == len(list(tmp_path.glob("*.png")))
 
 
 def test_at_a_constant_input():
@@ -213,9 +252,12 @@ def test_verdicts():
     found = types.SimpleNamespace(attractor=slow, x=np.zeros(2))
     run = types.SimpleNamespace(task=task)
     said = _verdict.verdict(run, judged, found)
-    assert said.startswith("Remembers a square of 0.98 x the task's for a median of 1.5 s; explains 9")
+    assert said.startswith(
+        "Holds 2 numbers in a square of 0.98 x the task's size; half of its memories are lost after 1.5"
+    )
+    assert "; explains 9" in said
     found.attractor = still
-    assert "for a median of more than 100 s; explains" in _verdict.verdict(run, judged, found)
+    assert "more than half of its memories outlast 100 s; explains" in _verdict.verdict(run, judged, found)
     found.attractor = dataclasses.replace(still, shape=dataclasses.replace(still.shape, high=still.shape.low + 0.01))
     assert "span only 0.005 x the range of the task, so it remembers little" in _verdict.verdict(run, judged, found)
     assert _verdict.verdict(run, judged, None).endswith("of the variance of the targets (validation error 0.03).")

@@ -54,6 +54,17 @@ def check_kernel(cell: Cell, solver: Solver) -> None:
     kernel_for(cell, solver, jnp.result_type(jnp.float32, *jax.tree.leaves(eqx.filter(cell, eqx.is_inexact_array))))
 
 
+def kernel_without_noise(cell: Cell, solver: Solver) -> str | None:
+    """Returns the name of the kernel that trains a cell here, or would if it was asked for; None if that is the loop.
+
+    Noise on the states is integrated by the loop alone.
+    """
+    if solver.kernel in ("fused", "streamed"):
+        return solver.kernel
+    dtype = jnp.result_type(jnp.float32, *jax.tree.leaves(eqx.filter(cell, eqx.is_inexact_array)))
+    return "fused" if solver.kernel == "auto" and _is_fused(cell, solver, dtype) else None
+
+
 def is_one_euler_step(solver: Solver) -> bool:
     """Whether a bin is one forward Euler step whose derivative is that of the step."""
     return solver.method == "euler" and _is_one_step(solver)

@@ -4,17 +4,22 @@ Ray replaces a worker that dies and runs its task again; training is a pure func
 same. Workers need gnode installed.
 """
 
+import contextlib
+import dataclasses
 import socket
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
-from gnode import errors
+from gnode import errors, own_code
 from gnode.sweeps._member import MemberResult
 from gnode.sweeps.engines.auto import auto
 from gnode.sweeps.engines.base import Work
 from gnode.sweeps.grid import Grid, Group, TaskCache
 from gnode.tasks import Task
+from gnode.tasks.stored_task import with_function
+from gnode.train import run_folder
 from gnode.train.settings import Settings
+from gnode.train.stored_code import names_in
 
 KNOCK_SECONDS = 5.0
 
@@ -71,7 +76,8 @@ def _train(ray: Any, work: Work) -> None:
     for group in work.grid.groups:
         left = [index for index in group.members if index in wanted]
         pieces += [left] if gpus and left else [[index] for index in left]
-    waiting = [remote.remote(work.grid, piece) for piece in pieces]
+    own = ray.put(OwnParts.of(work))
+    waiting = [remote.remote(work.grid, piece, own) for piece in pieces]
     while waiting:
         ready, waiting = ray.wait(waiting, num_returns=1)
         for trained in ray.get(ready[0]):
@@ -79,10 +85,42 @@ def _train(ray: Any, work: Work) -> None:
             work.tick(work.grid.members[trained.index].get("epochs", Settings.epochs))
 
 
-def _train_on_worker(grid: Grid, members: list[int]) -> list[MemberResult]:
+@dataclasses.dataclass(frozen=True)
+class OwnParts:
+    """What a worker cannot find by a name: the user's own code, objects and task."""
+
+    codes: dict[str, own_code.Code]
+    objects: dict[str, Any]
+    task: Task | None
+    generator: str | None
+
+    @classmethod
+    def of(cls, work: Work) -> "OwnParts":
+        """Collects the parts of a sweep that its workers need."""
+        given = work.tasks.given
+        generator = None if given is None else run_folder.generator_name(given)
+        named = [work.grid.task, generator, *(name for member in work.grid.members for name in names_in(member))]
+        objects = own_code.objects_in_memory([str(name) for name in named if own_code.is_own(name)])
+        # A function of the user's own file is found by its name in the code, which a pickled one would not be.
+        bare = None if given is None else dataclasses.replace(given, generator=None)
+        return cls(own_code.in_use(), objects, bare, generator)
+
+    @contextlib.contextmanager
+    def in_use(self) -> Generator[Task | None, None, None]:
+        """Makes the parts known here and yields the task, if there is one."""
+        own_code.remember(self.objects)
+        with own_code.provided(self.codes):
+            if self.task is None or self.generator is None:
+                yield self.task
+            else:
+                yield with_function(self.task, own_code.resolve(self.generator))
+
+
+def _train_on_worker(grid: Grid, members: list[int], own: OwnParts) -> list[MemberResult]:
     """What a worker does: it trains its share of the members with the engine of its own machine."""
     trained: list[MemberResult] = []
-    auto(workers=1).train(Work(grid, members, TaskCache(grid.task), trained.append))
+    with own.in_use() as given:
+        auto(workers=1).train(Work(grid, members, TaskCache(grid.task, given), trained.append))
     return trained
 
 

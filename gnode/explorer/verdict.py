@@ -1,17 +1,43 @@
-"""The one sentence that a report begins with: what the network does, in the terms of its task."""
+"""The one sentence that a page begins with: what the network does, in the terms of its task."""
 
 import dataclasses
+from typing import Protocol
 
 import numpy as np
 
-from gnode.analysis import Attractor, Findings, MemoryLifetime
-from gnode.report._sections import held_at
+from gnode.analysis import Attractor, FixedPoints, MemoryLifetime
 from gnode.tasks import Task, Trials
 from gnode.train import Evaluation, Run
 from gnode.wording import plural
 
+__all__ = [
+    "Found",
+    "Judged",
+    "class_names",
+    "held_at",
+    "input_text",
+    "judge",
+    "lost",
+    "most_confused",
+    "relative_size",
+    "verdict",
+]
+
 SMALLEST_MEMORY = 0.1
 """A slow set that spans less than this share of the targets' range remembers nothing of use."""
+
+
+class Found(Protocol):
+    """What a verdict is made of; `gnode.analysis.Findings` has more."""
+
+    @property
+    def fixed_points(self) -> FixedPoints: ...
+
+    @property
+    def attractor(self) -> Attractor | None: ...
+
+    @property
+    def x(self) -> np.ndarray: ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +56,7 @@ def judge(run: Run) -> Judged:
     return Judged(run.evaluation(trials), trials, part)
 
 
-def verdict(run: Run, judged: Judged, found: Findings | None) -> str:
+def verdict(run: Run, judged: Judged, found: Found | None) -> str:
     """Returns one sentence: classes for a classification, else what is remembered and for how long, else the fit."""
     if judged.scores.confusion is not None:
         return _of_classes(run.task, judged)
@@ -41,22 +67,32 @@ def verdict(run: Run, judged: Judged, found: Findings | None) -> str:
     return said if not np.any(found.x) else f"{_capital(held_at(found))}: {said[0].lower()}{said[1:]}"
 
 
-def _of_memory(task: Task, found: Findings, fit: str) -> str:
+def _of_memory(task: Task, found: Found, fit: str) -> str:
     if found.attractor is not None and found.attractor.memory is not None:
         size = relative_size(found.attractor, task)
         if size is not None and size < SMALLEST_MEMORY:
             return f"{_capital(fit)}; its slow states span only {size:.2g} x the range of the task, so it remembers little."
-        return f"Remembers {_what(found.attractor, size)} {lasting(found.attractor.memory)}; {fit}."
+        return f"Holds {_what(found.attractor, size)}; {lost(found.attractor.memory)}; {fit}."
     stable = int(np.sum(found.fixed_points.select(status="equilibrium").kind == "stable"))
     rest = f"{plural(stable, 'stable fixed point')}" if stable else "no stable fixed point"
     return f"{_capital(fit)}; {rest} and no continuous memory was found."
 
 
-def lasting(memory: MemoryLifetime) -> str:
-    """Returns how long memories last, in seconds."""
+def held_at(found: Found) -> str:
+    """Returns the constant input of an analysis in words."""
+    return f"at the constant input {input_text(found.x)}" if np.any(found.x) else "without input"
+
+
+def input_text(x: np.ndarray) -> str:
+    """Returns an input as (0.5, 0)."""
+    return f"({', '.join(f'{value:g}' for value in x[:8])}{', ...' if len(x) > 8 else ''})"
+
+
+def lost(memory: MemoryLifetime) -> str:
+    """Returns in words when half of the memories are lost."""
     if np.isfinite(memory.median):
-        return f"for a median of {memory.median:.3g} s"
-    return f"for a median of more than {memory.horizon:.3g} s"
+        return f"half of its memories are lost after {memory.median:.3g} s"
+    return f"more than half of its memories outlast {memory.horizon:.3g} s"
 
 
 def relative_size(measured: Attractor, task: Task) -> float | None:
@@ -116,9 +152,10 @@ def _percent(share: float) -> str:
 def _what(measured: Attractor, size: float | None) -> str:
     shape = measured.shape.name
     if shape == "points":
-        return f"{plural(measured.geometry.parts, 'separate state')}"
+        return f"one of {plural(measured.geometry.parts, 'separate state')}"
     article = "an" if shape[0] in "aeiou" else "a"
-    return f"{article} {shape}" + ("" if size is None else f" of {size:.2f} x the task's")
+    numbers = plural(measured.dimension, "number")
+    return f"{numbers} in {article} {shape}" + ("" if size is None else f" of {size:.2f} x the task's size")
 
 
 def _target_range(task: Task) -> np.ndarray:

@@ -1,0 +1,38 @@
+/** The head of the page: what it is, what was found, and a few tools. */
+import { button, element } from "./dom";
+import { plural } from "./format";
+import type { ExplorerDocument, NetworkDocument } from "../math/system";
+
+export interface Tools {
+  link: (() => void) | null;
+  png(): void;
+  svg(): void;
+  theme(): void;
+  help(): void;
+}
+
+/** "gnODE with 2 states, 2 inputs and 2 outputs" */
+export function kindWords(network: NetworkDocument): string {
+  const inputs = network.inputs === 0 ? "no input" : plural(network.inputs, "input");
+  const outputs = network.classes === null ? plural(network.outputs, "output") : `${network.classes.length} classes`;
+  return `${network.label} with ${plural(network.state_size, "state")}, ${inputs} and ${outputs}`;
+}
+
+export function headerOf(given: ExplorerDocument, tools: Tools, full: boolean): HTMLElement {
+  const [network] = given.networks;
+  const row = element("div", { class: "tools", role: "toolbar", "aria-label": "Tools" });
+  if (tools.link !== null) row.append(button("Copy link", tools.link, { "data-test": "copy-link", title: "Copy a link to this view" }));
+  row.append(
+    button("PNG", tools.png, { "data-test": "export-png", "aria-label": "Save the portrait as PNG" }),
+    button("SVG", tools.svg, { "data-test": "export-svg", "aria-label": "Save the portrait as SVG" }),
+    button("Dark", tools.theme, { "data-test": "theme", "aria-label": "Dark or light" }),
+    button("?", tools.help, { "data-test": "help-open", "aria-label": "Keys and help" }),
+  );
+  const words = element("p", { class: "kicker", "data-test": "kicker" }, kindWords(network));
+  const top = element("div", { class: "masthead" }, words, row);
+  if (!full) return element("header", { class: "header" }, top);
+  const title = element("h1", { "data-test": "title", class: given.verdict === null ? "large" : null }, given.title);
+  const verdict = given.verdict === null ? null : element("p", { class: "verdict", "data-test": "verdict" }, given.verdict);
+  const equation = element("p", { class: "equation" }, network.equation);
+  return element("header", { class: "header" }, top, title, verdict, equation);
+}

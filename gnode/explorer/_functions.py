@@ -1,0 +1,197 @@
+"""The functions of a network that the page computes, as programs."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from gnode.cells import Cell, GatedCell
+from gnode.explorer._program import Shape
+from gnode.explorer._trace import Constants, NotExportable, program
+from gnode.network import Network
+from gnode.solve import Solver
+from gnode.solve.fixed_step import fixed_step, has_fixed_step
+
+BATCH, LARGE_BATCH = 64, 16
+"""The number of states of a call of `field_batch`, and that of a large network, of which a call must not take a frame."""
+LARGE = 20_000
+"""The number of weights of a large network."""
+
+Tree = Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Exported:
+    """The programs of a network, the arrays that they use, and sentences about what could not be exported."""
+
+    programs: dict[str, dict[str, Any]]
+    arrays: dict[str, np.ndarray]
+    notes: list[str]
+
+
+class _OpenGate(Cell):
+    """A gated cell whose gate is held at 1: tau dh/dt = drift."""
+
+    cell: GatedCell
+    inputs: int = eqx.field(static=True)
+    units: int = eqx.field(static=True)
+
+    @property
+    def state_size(self) -> int:
+        return self.cell.state_size
+
+    def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        return self.cell.drift(h, x) / jnp.asarray(self.cell.time_constant)
+
+
+def _opened(cell: Any) -> _OpenGate:
+    return _OpenGate(cell, cell.inputs, cell.units)
+
+
+class Arrays:
+    """The arrays of a network by name, and the way back from such a mapping to the network."""
+
+    def __init__(self, tree: Tree):
+        leaves, self._structure = jax.tree_util.tree_flatten_with_path(tree)
+        self._names = [_name(path) for path, _ in leaves]
+        self._others = {name: leaf for name, (_, leaf) in zip(self._names, leaves) if not _is_numbers(leaf)}
+        self.named: dict[str, np.ndarray] = {
+            name: np.asarray(leaf) for name, (_, leaf) in zip(self._names, leaves) if name not in self._others
+        }
+
+    def tree(self, named: Mapping[str, Any]) -> Tree:
+        """Returns the network with these arrays."""
+        return jax.tree_util.tree_unflatten(self._structure, [(named | self._others)[name] for name in self._names])  # type: ignore[operator]
+
+
+def _name(path: Any) -> str:
+    return jax.tree_util.keystr(path, simple=True, separator=".")
+
+
+def _is_numbers(leaf: Any) -> bool:
+    return isinstance(leaf, jax.Array | np.ndarray) and leaf.dtype.kind in "biuf"
+
+
+def exported(source: Network | Cell, solver: Solver) -> Exported:
+    """Writes the functions of a network or cell as programs.
+
+    **Raises:** `NotExportable` if the vector field uses an operation that the page does not know.
+    """
+    return _Export(source, solver).run()
+
+
+class _Export:
+    def __init__(self, source: Network | Cell, solver: Solver):
+        self.arrays = Arrays(source)
+        self.network = source if isinstance(source, Network) else None
+        self.cell = source.cell if isinstance(source, Network) else source
+        self.solver = solver
+        self.name = type(self.cell).__name__
+        self.own: Constants = {}
+        self.found = Exported({}, {}, [])
+
+    def run(self) -> Exported:
+        state, inputs = (self.cell.state_size,), (self.cell.inputs,)
+        both = (state, inputs)
+        self._field("field", "vector field", lambda cell: cell.vector_field)
+        if isinstance(self.cell, GatedCell):
+            self._gate(both)
+        if has_fixed_step(self.solver):
+            step = self._step
+            self._optional("step", "map of one step", step, (*both, ()))
+            if "step" in self.found.programs:
+                self._optional("jacobian_step", "Jacobian of the map", _jacobian(step), (*both, ()))
+        else:
+            self.found.notes.append(
+                f"The solver {self.solver.method} chooses its own steps, which the page cannot repeat; it takes those of "
+                "the classical Runge-Kutta method instead."
+            )
+        if self.network is not None:
+            self._optional("readout", "readout", lambda tree, h: tree.read(h), (state,))
+            self._optional("initial", "initial state", lambda tree, x: tree.initial(x), (inputs,))
+        return self.found
+
+    def _cell(self, tree: Tree) -> Any:
+        return tree if self.network is None else tree.cell
+
+    def _step(self, tree: Tree, h: Any, x: Any, dt: Any) -> Any:
+        return fixed_step(self._cell(tree), h, x, dt, self.solver)
+
+    def _field(self, name: str, words: str, of: Callable[[Any], Callable[[Any, Any], Any]]) -> None:
+        """Exports a field, the field of a batch of states, and its Jacobian."""
+        state, inputs = (self.cell.state_size,), (self.cell.inputs,)
+
+        def field(tree: Tree, h: Any, x: Any) -> Any:
+            return jnp.asarray(of(self._cell(tree))(h, x))
+
+        def batch(tree: Tree, hs: Any, x: Any) -> Any:
+            return jax.vmap(lambda h: field(tree, h, x))(hs)
+
+        jacobian = "jacobian" + name.removeprefix("field")
+        self._add(name, words, field, (state, inputs))
+        count = BATCH if sum(array.size for array in self.arrays.named.values()) <= LARGE else LARGE_BATCH
+        self._add(f"{name}_batch", f"{words} of several states", batch, ((count, *state), inputs))
+        self._add(jacobian, f"Jacobian of the {words}", _jacobian(field), (state, inputs))
+
+    def _gate(self, both: tuple[Shape, Shape]) -> None:
+        """Exports the gate and the field with an open gate, unless the gate is always open."""
+        self._optional("gate", "gate", lambda tree, h, x: self._cell(tree).gate(h, x), both)
+        gate = self.found.programs.get("gate")
+        if gate is None or _is_fixed(gate):
+            self.found.programs.pop("gate", None)
+            return
+        tau = np.shape(self.cell.time_constant)
+        if tau not in ((), both[0]):
+            self.found.notes.append(
+                "The gate cannot be held open in the page: there are more state variables than tau."
+            )
+            return
+        try:
+            self._field("field_open_gate", "vector field with an open gate", lambda cell: _opened(cell).vector_field)
+            if has_fixed_step(self.solver) and self.solver.method != "forward_backward_euler":
+                self._add("step_open_gate", "map with an open gate", self._step_open_gate, (*both, ()))
+        except NotExportable as problem:
+            self.found.notes.append(str(problem))
+
+    def _step_open_gate(self, tree: Tree, h: Any, x: Any, dt: Any) -> Any:
+        return fixed_step(_opened(self._cell(tree)), h, x, dt, self.solver)
+
+    def _optional(self, name: str, words: str, function: Callable[..., Any], inputs: tuple[Shape, ...]) -> None:
+        try:
+            self._add(name, words, function, inputs)
+        except NotExportable as problem:
+            self.found.notes.append(str(problem))
+
+    def _add(self, name: str, words: str, function: Callable[..., Any], inputs: tuple[Shape, ...]) -> None:
+        made = program(
+            lambda named, *given: function(self.arrays.tree(named), *given),
+            self.arrays.named,
+            inputs,
+            own=self.own,
+            what=f"the {words} of {self.name}",
+        )
+        self.found.programs[name] = made
+        available = self.arrays.named | self.own
+        self.found.arrays.update({constant: available[constant] for constant in made["constants"]})
+
+
+def _jacobian(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns the Jacobian with respect to the state, the second argument."""
+
+    def jacobian(tree: Tree, h: Any, *others: Any) -> Any:
+        try:
+            return jax.jacfwd(function, argnums=1)(tree, h, *others)
+        except TypeError:  # a function with a derivative of its own for the reverse mode alone
+            return jax.jacrev(function, argnums=1)(tree, h, *others)
+
+    return jacobian
+
+
+def _is_fixed(gate: dict[str, Any]) -> bool:
+    """Whether a program depends on no input."""
+    return not any(place < len(gate["inputs"]) for equation in gate["equations"] for place in equation["in"])

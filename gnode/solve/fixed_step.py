@@ -1,0 +1,37 @@
+"""One bin of a solver with fixed steps, written out: what `advance` computes, without the loops of diffrax."""
+
+import dataclasses
+from typing import Any
+
+from jaxtyping import Array, Float
+
+from gnode.cells import Cell
+from gnode.solve._bin import advance, tableau_of
+from gnode.solve._solver import ADAPTIVE, Solver
+
+__all__ = ["fixed_step", "has_fixed_step"]
+
+
+def has_fixed_step(solver: Solver) -> bool:
+    """Whether a solver takes steps of a length that does not depend on the state."""
+    return solver.method not in ADAPTIVE
+
+
+def fixed_step(
+    cell: Cell, h: Float[Array, " state"], x: Float[Array, " inputs"], dt: Any, solver: Solver
+) -> Float[Array, " state"]:
+    """Computes the state after a bin of length `dt` under a constant input `x`."""
+    tableau = tableau_of(solver)
+    if tableau is None:  # the adjoint decides how the steps are differentiated, and nothing else
+        return advance(cell, h, (x, x, dt), dataclasses.replace(solver, adjoint="discretise_then_optimise"))
+    step = dt / solver.substeps
+    for _ in range(solver.substeps):
+        slopes = [cell.vector_field(h, x)]
+        for row in tableau.a_lower:
+            slopes.append(cell.vector_field(h + step * _combined(row, slopes), x))
+        h = h + step * _combined(tableau.b_sol, slopes)
+    return h
+
+
+def _combined(weights: Any, slopes: list[Array]) -> Any:
+    return sum(float(weight) * slope for weight, slope in zip(weights, slopes) if weight != 0)

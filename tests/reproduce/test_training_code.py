@@ -1,0 +1,60 @@
+"""The hash of the training code: it sees every file that decides numbers, and a result is made of one version only."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import gnode
+from gnode import files, sweep
+from gnode.errors import StoreError
+from gnode.reproduce import training_code
+from gnode.reproduce.request import Request
+from gnode.reproduce.runner import prepare_artefact, run_artefact
+
+SMALL = {"trials": 4, "bins": 3, "widths": (4,), "epochs": 1, "validation": 2}
+
+
+def test_the_hash_sees_what_decides_numbers_and_nothing_else(tmp_path):
+    package = Path(gnode.__file__).parent
+    copy = tmp_path / "gnode"
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    before = training_code.hash_of(copy)
+    assert before == training_code.training_code() == training_code.hash_of(package)
+    assert len(before) == training_code.DIGITS
+    with (copy / "plots" / "_style.py").open("a") as file:
+        file.write("# another picture\n")
+    assert training_code.hash_of(copy) == before
+    for name in ("train/loss.py", "solve/_gated_euler.py", "cells/_gated.py", "tasks/_flip_flop.py", "models.py"):
+        text = (copy / name).read_text()
+        (copy / name).write_text(text + "# a change\n")
+        assert training_code.hash_of(copy) != before, name
+        (copy / name).write_text(text)
+    (copy / "init" / "_rules.py").rename(copy / "init" / "_rule.py")
+    assert training_code.hash_of(copy) != before
+
+
+def test_a_sweep_says_which_code_prepared_or_trained_it(tmp_path):
+    made = sweep("flipflop-square", tmp_path / "sweep", prepare=True, **SMALL)
+    assert training_code.recorded(made.folder) == []
+    assert training_code.common_code([made]) is None
+    for _ in range(2):  # once is enough
+        training_code.record_code(made.folder)
+    assert training_code.recorded(made.folder) == [training_code.training_code()]
+    assert training_code.common_code([made]) == training_code.training_code()
+    assert training_code.common_code([]) is None
+
+
+def test_a_table_is_made_of_one_version_of_the_code(tmp_path, monkeypatch):
+    request = Request("annulus-generalisation")
+    (prepared,) = prepare_artefact(request, tmp_path)
+    assert training_code.recorded(prepared.folder) == [training_code.training_code()]
+    monkeypatch.setattr(training_code, "training_code", lambda: "another")
+    with pytest.raises(StoreError, match="different versions of the training code"):
+        run_artefact(request, tmp_path)  # trains by other code than the one that began
+    assert training_code.recorded(prepared.folder) == [training_code.hash_of(Path(gnode.__file__).parent), "another"]
+    record = prepared.folder / training_code.RECORD
+    files.write_json(record, {"hashes": ["another"], "commits": [None]})
+    content = json.loads(run_artefact(request, tmp_path).read_text())  # nothing is left to train
+    assert content["run"]["training_code"] == "another"
