@@ -202,7 +202,8 @@ def filled_in(
     named = task if is_stored else check_name(task)
     defaults = {} if is_stored else TASK_DEFAULTS.get(named, TWO_BIT_DEFAULTS if named in TASKS else {})
     full = DEFAULTS | given
-    has = (own_models or {}).get(full["model"]) or registry.cell_entry(full["model"]).options
+    known = own_models or {}
+    has = known[full["model"]] if full["model"] in known else registry.cell_entry(full["model"]).options
     unused = {name for name in (*registry.OPTIONS, *registry.OWN_OPTIONS) if name not in has}
     full |= {name: value for name, value in defaults.items() if name not in given and name not in unused}
     if "epochs" in given and "spans" not in given:
