@@ -101,7 +101,7 @@ class Solution:
     outcomes: np.ndarray
 
 
-def solve(problem: Problem, starts: Float[np.ndarray, "starts state"], method: Newton = Newton()) -> Solution:  # noqa: B008
+def solve(problem: Problem, starts: Float[np.ndarray, "starts state"], method: Newton = Newton()) -> Solution:
     """Solves r(h) = 0 from every start in float64; large problems begin in float32.
 
     **Returns:** a `Solution` with one entry per start.
