@@ -6,6 +6,7 @@ Importing a room is therefore cheap, so that `gnode --help` does not wait for ja
 
 import ast
 import importlib
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,12 @@ def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callabl
         module, original = origins[name]
         if module == package:  # a room of the package
             return importlib.import_module(f"{package}.{original}")
-        return getattr(importlib.import_module(module), original)
+        found = getattr(importlib.import_module(module), original)
+        if "jax" in sys.modules:  # before the first program is compiled
+            from gnode import compilation_cache
+
+            compilation_cache.begin()
+        return found
 
     return load, lambda: exported, exported
 

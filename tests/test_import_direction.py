@@ -21,6 +21,7 @@ GROUND = {
     "_activation_functions",
     "activations",
     "arguments",
+    "compilation_cache",
     "devices",
     "errors",
     "files",
@@ -35,6 +36,7 @@ GROUND = {
     "schema",
     "trained",
     "types",
+    "user_folders",
     "wording",
 }
 """Open to all."""

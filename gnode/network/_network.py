@@ -17,7 +17,17 @@ from gnode.init import Initialiser, initialiser
 from gnode.network._abstract import AbstractNetwork, Trajectory
 from gnode.network._initial_state import InitialState, initial_state
 from gnode.network._readout import Readout, draw_readout
-from gnode.solve import Solver, advance, as_solver, check_kernel, rollout, rollout_batch
+from gnode.solve import (
+    AtOnce,
+    Solver,
+    advance,
+    as_solver,
+    check_kernel,
+    is_at_once,
+    rollout,
+    rollout_batch,
+    rollout_batch_at_once,
+)
 from gnode.types import Key, as_key
 
 
@@ -116,6 +126,27 @@ class Network(AbstractNetwork):
         starts = jax.vmap(self.initial)(xs[:, 0]) if h0 is None else h0
         states = rollout_batch(self.cell, xs, starts, dt, self.solver, gradient_only, noise)
         return Trajectory(self.read(states), states)
+
+    @property
+    def is_at_once(self) -> bool:
+        """Whether the solver computes all bins at once, so that `batch_at_once` says how that went."""
+        return is_at_once(self.solver)
+
+    def batch_at_once(
+        self,
+        xs: Float[Array, "trials time inputs"],
+        dt: Float[Array, "trials time"],
+        h0: Array | None = None,
+        noise: Array | None = None,
+        guess: Float[Array, "trials time state"] | None = None,
+    ) -> tuple[Trajectory, AtOnce]:
+        """Runs a batch of trials, all bins at once. `guess` are states to begin with.
+
+        **Returns:** what `batch` returns, and the rounds of Newton's method.
+        """
+        starts = jax.vmap(self.initial)(xs[:, 0]) if h0 is None else h0
+        found = rollout_batch_at_once(self.cell, xs, starts, dt, self.solver, noise, guess)
+        return Trajectory(self.read(found.states), found.states), found
 
     @checked
     def step(self, h: Float[Array, " state"], x: Float[Array, " inputs"], dt: ArrayLike) -> Float[Array, " state"]:

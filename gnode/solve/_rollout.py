@@ -1,6 +1,6 @@
 """Rollouts: the states of a cell under a sequence of inputs."""
 
-import math
+import dataclasses
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -18,8 +18,10 @@ from gnode.arguments import checked, real_array
 from gnode.cells import Cell
 from gnode.devices import cores_in_use
 from gnode.solve._bin import Bin, State, advance
+from gnode.solve._chunks import in_chunks
 from gnode.solve._cores import Integrate, over_cores
 from gnode.solve._gated_euler import gated_euler, has_hand_written_derivative, pays
+from gnode.solve._parallel import AtOnce, all_at_once, is_at_once
 from gnode.solve._solver import Solver, as_solver
 from gnode.solve._unroll import unroll
 from gnode.solve.gpu.choice import is_one_euler_step, kernel_for
@@ -71,6 +73,75 @@ def rollout(
 
 
 @checked
+def rollout_at_once(
+    cell: Cell,
+    xs: ArrayLike,
+    h0: ArrayLike,
+    *,
+    dt: ArrayLike | None = None,
+    ts: ArrayLike | None = None,
+    method: str | Solver | None = None,
+    guess: ArrayLike | None = None,
+    **options: Any,
+) -> AtOnce:
+    """Integrates a cell over a sequence of inputs, all bins at once, and says how that went.
+
+    Newton's method improves a guess of all states until each follows from the one before it. The states equal those of
+    `rollout` up to rounding, and so do all derivatives. A trajectory that is stable takes a few rounds however long it is;
+    for one whose errors grow (chaos) the rounds do not converge, and the states are those of the loop.
+
+    **Arguments:** those of `rollout`, and `guess`, states to begin with (time x state), such as those of a similar network;
+    the initial state in every bin by default. `options` may set `bins_at_once`, `rounds` and `jacobian` of `Solver`.
+
+    **Returns:** an `AtOnce`: the states (time x state), the number of rounds, and whether they converged.
+
+    **Raises:** `ArgumentError` as `rollout`, and for a method that chooses its own steps.
+
+    >>> from gnode import cells
+    >>> rollout_at_once(cells.rnn(2, 3, tau=0.1, key=0), jnp.ones((1000, 2)), jnp.zeros(3), dt=0.01).converged
+    Array(True, dtype=bool)
+    """
+    solver = as_solver(cell, method, options)
+    solver = dataclasses.replace(solver, time="parallel")
+    xs, h0 = jnp.asarray(real_array("xs", xs)), jnp.asarray(real_array("h0", h0))
+    _check_shapes(cell, xs, h0)
+    h0 = h0.astype(_type_of_state(cell, xs, h0))
+    steps = _bin_lengths(xs.shape[0], dt, ts).astype(h0.dtype)
+    if guess is not None:
+        guess = jnp.asarray(real_array("guess", guess, finite=True)).astype(h0.dtype)
+        if guess.shape != (xs.shape[0], cell.state_size):
+            raise errors.ArgumentError(f"guess has shape {guess.shape}, but must be {(xs.shape[0], cell.state_size)}.")
+    found = _integrate_at_once(cell, xs[None], h0[None], steps[None], solver, None if guess is None else guess[None])
+    return found._replace(states=found.states[0])
+
+
+@checked
+def rollout_batch_at_once(
+    cell: Cell,
+    xs: Float[Array, "trials time inputs"],
+    h0: Float[Array, "trials state"],
+    dt: Float[Array, "trials time"],
+    solver: Solver,
+    noise: Float[Array, "trials time state"] | None = None,
+    guess: Float[Array, "trials time state"] | None = None,
+) -> AtOnce:
+    """Integrates a batch of trials, all bins at once; of its arguments only the shapes are checked.
+
+    **Arguments:** those of `rollout_batch`, and `guess`, states to begin with, such as those of the same trials before the
+    last update.
+
+    **Returns:** an `AtOnce`, whose states are trials x time x state.
+
+    >>> from gnode.cells import rnn
+    >>> xs, h0, dt = jnp.ones((4, 5, 2)), jnp.zeros((4, 3)), jnp.ones((4, 5))
+    >>> rollout_batch_at_once(rnn(2, 3, key=0), xs, h0, dt, Solver(time="parallel")).states.shape
+    (4, 5, 3)
+    """
+    _check_batch(cell, xs, h0, dt)
+    return all_at_once(cell, xs, h0, dt, solver, _kicks(cell, dt, noise), guess)
+
+
+@checked
 def rollout_batch(
     cell: Cell,
     xs: Float[Array, "trials time inputs"],
@@ -103,8 +174,10 @@ def rollout_batch(
     (4, 5, 3)
     """
     _check_batch(cell, xs, h0, dt)
-    if noise is not None:
-        kicks = noise * jnp.sqrt(dt)[..., None] / _per_state(cell)
+    kicks = _kicks(cell, dt, noise)
+    if is_at_once(solver):
+        return all_at_once(cell, xs, h0, dt, solver, kicks).states
+    if kicks is not None:
         return jax.vmap(lambda x, h, steps, kick: _by_steps(cell, x, h, steps, solver, kick))(xs, h0, dt, kicks)
     parts = cores_in_use(solver.cores)
     kernel = kernel_for(cell, solver, h0.dtype) if gradient_only else None
@@ -122,9 +195,16 @@ def rollout_batch(
 def _integrate(
     cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver
 ) -> Float[Array, "time state"]:
+    if is_at_once(solver):
+        return all_at_once(cell, xs[None], h0[None], steps[None], solver).states[0]
     if _is_by_hand(cell, solver, trials=1):
         return _by_hand(cell, solver)(h0[None], (xs[:, None], steps[:, None]))[:, 0]
     return _by_steps(cell, xs, h0, steps, solver)
+
+
+@eqx.filter_jit
+def _integrate_at_once(cell: Cell, xs: Array, h0: Array, steps: Array, solver: Solver, guess: Array | None) -> AtOnce:
+    return all_at_once(cell, xs, h0, steps, solver, guess=guess)
 
 
 def _by_steps(
@@ -148,6 +228,11 @@ def _by_steps(
         return jax.lax.scan(step, h, bins, unroll=unroll(xs.shape[0]))[1]
 
     return _with_memory(solver.memory, run)(h0, ((xs, ends, steps), kicks))
+
+
+def _kicks(cell: Cell, dt: Array, noise: Array | None) -> Array | None:
+    """What noise adds to the state at the end of each bin."""
+    return None if noise is None else noise * jnp.sqrt(dt)[..., None] / _per_state(cell)
 
 
 def _per_state(cell: Cell) -> Array:
@@ -177,26 +262,7 @@ def _by_kernel(cell: Any, solver: Solver, kernel: Callable[[Any], Integrate]) ->
 
 def _with_memory(memory: str, run: Integrate) -> Integrate:
     """Wraps `run` so that its backward pass stores intermediate results or recomputes them from checkpoints."""
-    return partial(_in_checkpointed_chunks, run) if memory == "checkpoint" else run
-
-
-def _in_checkpointed_chunks(run: Integrate, h0: Array, bins: Any) -> Array:
-    """Runs in about sqrt(T) chunks; the backward pass keeps the state at the start of each and recomputes one at a time."""
-    time = jax.tree.leaves(bins)[0].shape[0]
-    chunk = math.ceil(math.sqrt(time))
-    padding = -time % chunk  # bins of length zero, removed below
-
-    def in_chunks(values: Array) -> Array:
-        padded = jnp.concatenate([values, jnp.zeros((padding, *values.shape[1:]), values.dtype)])
-        return padded.reshape(-1, chunk, *values.shape[1:])
-
-    @jax.checkpoint
-    def run_chunk(h: Array, bins: Any) -> tuple[Array, Array]:
-        states = run(h, bins)
-        return states[-1], states
-
-    states = jax.lax.scan(run_chunk, h0, jax.tree.map(in_chunks, bins))[1]
-    return states.reshape(-1, *states.shape[2:])[:time]
+    return run if memory == "store" else lambda h0, bins: in_chunks(lambda *now: (run(*now), None), h0, bins)[0]
 
 
 def _type_of_state(cell: Cell, xs: Array, h0: Array) -> Any:

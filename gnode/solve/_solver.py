@@ -17,6 +17,15 @@ INTERPOLATIONS = ("hold", "linear")
 KERNELS = ("auto", "loop", "fused", "streamed")
 """Implementations of the loop over bins in training."""
 
+TIMES: dict[str, str] = {
+    "auto": "the one that is faster here, by measurements (benchmarks/parallel_in_time.py)",
+    "loop": "bin after bin",
+    "parallel": "all bins at once, by Newton's method on the whole trajectory; the loop if that does not converge",
+}
+"""Ways through time."""
+JACOBIANS = ("auto", "full", "diagonal")
+"""What Newton's method on all bins at once takes of the map's Jacobians: all, or the diagonal for wide states."""
+
 PRODUCTS: dict[str, str] = {
     "tf32": "operands rounded to 10 bits of mantissa, sums in float32: the default of a GPU's matrix products",
     "bfloat16": "operands rounded to 7 bits of mantissa, sums in float32",
@@ -49,6 +58,10 @@ def _cores(name: str, value: int) -> int:
     return errors.whole(name, value, at_most=MOST_CORES)
 
 
+def _count(name: str, value: int) -> int:
+    return errors.whole(name, value, at_least=0)
+
+
 @checked_class
 @dataclasses.dataclass(frozen=True)
 class Solver:
@@ -69,6 +82,13 @@ class Solver:
       units, at most 127 units and inputs together). "streamed" is one GPU kernel that reads the weights again in every bin
       (any width, also GRU, LSTM and LEM). Without a GPU both fall back to the loop. "auto" chooses the fused kernel on a
       recent GPU if it supports the cell, and the loop otherwise.
+    - `time`: a name from `TIMES`. "parallel" computes all bins at once, which on a GPU is faster for long trials of small
+      networks: the same states and gradients up to rounding, by any method with fixed steps, with products in full float32.
+    - `bins_at_once`: for `time="parallel"`, the number of bins that are in memory at a time, all by default (0).
+    - `rounds`: for `time="parallel"`, after how many rounds of Newton's method the loop takes over; by default (0) after as
+      many as take about as long as the loop.
+    - `jacobian`: for `time="parallel"`, a name from `JACOBIANS`. Diagonals need more rounds, each of which costs less if the
+      state is wide; "auto" takes them for more than 64 states.
     - `products`: a name from `PRODUCTS`, the precision of matrix products inside the GPU kernels.
     - `cores`: the number of CPU cores over which the trials of a batch are split, after `gnode.use_cores`. Sums are then
       computed in another order, so results agree with those of one core up to rounding.
@@ -101,6 +121,16 @@ class Solver:
         f"Implementation of the loop over bins: {', '.join(KERNELS)}.",
         check=choice(KERNELS),
     )
+    time: str = solver_setting("auto", str, f"Way through time: {', '.join(TIMES)}.", check=choice(tuple(TIMES)))
+    bins_at_once: int = solver_setting(
+        0, int, "Bins in memory at a time with --time parallel; 0 for all.", check=_count
+    )
+    rounds: int = solver_setting(
+        0, int, "Rounds of --time parallel before the loop takes over; 0 for as many as pay.", check=_count
+    )
+    jacobian: str = solver_setting(
+        "auto", str, f"Jacobians of --time parallel: {', '.join(JACOBIANS)}.", check=choice(JACOBIANS)
+    )
     products: str = solver_setting(
         "tf32",
         str,
@@ -120,10 +150,28 @@ class Solver:
             raise errors.ArgumentError(
                 f"substeps is {self.substeps}, but method {self.method!r} chooses its own steps; set rtol and atol instead."
             )
+        if self.time == "parallel":
+            self._check_parallel()
         if self.method == "forward_backward_euler" and self.adjoint == "optimise_then_discretise":
             raise errors.ArgumentError(
                 "adjoint is 'optimise_then_discretise', which needs a flow, but method 'forward_backward_euler' splits the "
                 "flow; use method 'euler'."
+            )
+
+    def _check_parallel(self) -> None:
+        if self.method in ADAPTIVE:
+            raise errors.ArgumentError(
+                f"time is 'parallel', but method {self.method!r} chooses its steps one after another; use a method with "
+                f"fixed steps, such as 'rk4'."
+            )
+        if self.adjoint == "optimise_then_discretise":
+            raise errors.ArgumentError(
+                "time is 'parallel', which differentiates the steps, but adjoint is 'optimise_then_discretise'; use the "
+                "other one."
+            )
+        if self.kernel in ("fused", "streamed"):
+            raise errors.ArgumentError(
+                f"time is 'parallel', but kernel {self.kernel!r} goes through time bin by bin; use kernel 'auto'."
             )
 
     def __repr__(self) -> str:

@@ -18,17 +18,27 @@ def has_fixed_step(solver: Solver) -> bool:
 
 
 def fixed_step(
-    cell: Cell, h: Float[Array, " state"], x: Float[Array, " inputs"], dt: Any, solver: Solver
+    cell: Cell,
+    h: Float[Array, " state"],
+    x: Float[Array, " inputs"],
+    dt: Any,
+    solver: Solver,
+    x_end: Float[Array, " inputs"] | None = None,
 ) -> Float[Array, " state"]:
-    """Computes the state after a bin of length `dt` under a constant input `x`."""
+    """Computes the state after a bin of length `dt` under the input `x`, which stays or goes to `x_end` linearly."""
     tableau = tableau_of(solver)
     if tableau is None:  # the adjoint decides how the steps are differentiated, and nothing else
-        return advance(cell, h, (x, x, dt), dataclasses.replace(solver, adjoint="discretise_then_optimise"))
+        ends = x if x_end is None else x_end
+        return advance(cell, h, (x, ends, dt), dataclasses.replace(solver, adjoint="discretise_then_optimise"))
     step = dt / solver.substeps
-    for _ in range(solver.substeps):
-        slopes = [cell.vector_field(h, x)]
-        for row in tableau.a_lower:
-            slopes.append(cell.vector_field(h + step * _combined(row, slopes), x))
+    for substep in range(solver.substeps):
+
+        def input_at(share: float, substep: int = substep) -> Array:
+            return x if x_end is None else x + (substep + share) / solver.substeps * (x_end - x)
+
+        slopes = [cell.vector_field(h, input_at(0.0))]
+        for row, share in zip(tableau.a_lower, tableau.c):
+            slopes.append(cell.vector_field(h + step * _combined(row, slopes), input_at(float(share))))
         h = h + step * _combined(tableau.b_sol, slopes)
     return h
 

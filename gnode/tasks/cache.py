@@ -6,7 +6,6 @@ compact files may also lie in the cache folder itself, which may be read-only.
 """
 
 import os
-import sys
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Annotated, Any, TypedDict
 
 import numpy as np
 
-from gnode import errors, files
+from gnode import errors, files, user_folders
 from gnode.schema import StoredFile
 from gnode.tasks import _replacing
 
@@ -51,11 +50,7 @@ def cache_folder() -> Path:
     try:
         if named:
             return Path(named).expanduser()
-        if sys.platform == "darwin":
-            return Path.home() / "Library" / "Caches" / "gnode"
-        if sys.platform == "win32":
-            return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "gnode"
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gnode"
+        return user_folders.cache_folder()
     except RuntimeError as problem:
         raise errors.StoreError(
             f"the home folder is not known ({problem}); set {VARIABLE} to a folder for the data sets."

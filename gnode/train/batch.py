@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Num
@@ -11,7 +12,10 @@ from gnode.types import Key
 
 
 class Batch(NamedTuple):
-    """Trials on the device, with a weight for each: 0 for those that only pad the last minibatch."""
+    """Trials on the device, with a weight for each: 0 for those that only pad the last minibatch.
+
+    `guess` are states to begin with where all bins are computed at once: those of the last epoch.
+    """
 
     inputs: Float[Array, "trials time inputs"]
     targets: Num[Array, "trials ..."]
@@ -19,6 +23,7 @@ class Batch(NamedTuple):
     mask: Float[Array, "trials time"]
     lengths: Int[Array, " trials"]
     weight: Float[Array, " trials"]
+    guess: Float[Array, "trials time state"] | None = None
 
 
 def to_device(trials: Trials) -> Batch:
@@ -42,7 +47,7 @@ def fresh(generator: TrialGenerator, key: Key, count: int) -> Batch:
 
 def take(batch: Batch, chosen: Int[Array, " some"], weight: Float[Array, " some"]) -> Batch:
     """Returns some trials of a batch, with new weights."""
-    return Batch(*(values[chosen] for values in batch[:-1]), weight=weight)
+    return jax.tree.map(lambda values: values[chosen], batch)._replace(weight=weight)
 
 
 def first_bins(batch: Batch, bins: int) -> Batch:
@@ -52,5 +57,6 @@ def first_bins(batch: Batch, bins: int) -> Batch:
         dt=batch.dt[:, :bins],
         mask=batch.mask[:, :bins],
         lengths=jnp.minimum(batch.lengths, bins),
+        guess=None if batch.guess is None else batch.guess[:, :bins],
     )
     return cut._replace(targets=batch.targets[:, :bins]) if batch.targets.ndim > 1 else cut

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import PyTree
+from jaxtyping import Array, PyTree
 
 from gnode import errors, interrupts
 from gnode.devices import cores_in_use, on_cores
@@ -18,7 +18,7 @@ from gnode.tasks import Task
 from gnode.train import _evaluation, _parameters, program
 from gnode.train.batch import Batch, to_device
 from gnode.train.checkpoint import Checkpoint, first_checkpoint
-from gnode.train.metrics import metric_names, with_epoch
+from gnode.train.metrics import with_epoch
 from gnode.train.named import LOSSES, METRICS
 from gnode.train.perturbation import stacks_of
 from gnode.train.program import Constants, Hyper, Plan
@@ -90,7 +90,7 @@ def pose(net: AbstractNetwork, task: Task, settings: Settings, key: Key, data: D
     net.check()
     _check_settings(net, task, settings)
     params, frozen = _parameters.split(net)
-    plan = program.plan_of(settings, task)
+    plan = program.plan_of(settings, task, at_once=isinstance(net, Network) and net.is_at_once)
     return Problem(
         params=params,
         frozen=frozen,
@@ -129,8 +129,16 @@ def _check_settings(net: AbstractNetwork, task: Task, settings: Settings) -> Non
 
 def begin(problem: Problem) -> Checkpoint:
     """Returns the checkpoint before the first epoch."""
-    names = metric_names(problem.plan.choices, problem.plan.loss)
-    return first_checkpoint(program.start(problem.params, problem.plan), names)
+    return first_checkpoint(program.start(problem.params, problem.plan, _guesses(problem)), problem.plan.metric_names)
+
+
+def _guesses(problem: Problem) -> Array | None:
+    """Returns the first guess of the states of all training trials: their initial states, in every bin."""
+    if not problem.plan.keeps_guesses:
+        return None
+    inputs = problem.data.train.inputs
+    starts = jax.vmap(problem.network(problem.params).initial)(inputs[:, 0])
+    return jnp.broadcast_to(starts[:, None], (*inputs.shape[:2], starts.shape[-1]))
 
 
 def train(problem: Problem, checkpoint: Checkpoint, after_epoch: AfterEpoch | None = None) -> Checkpoint:
@@ -198,8 +206,6 @@ def next_epoch(problem: Problem, checkpoint: Checkpoint) -> Checkpoint:
         problem.plan,
         problem.settings.stage_bins(checkpoint.epoch, problem.bins),
     )
-    names = metric_names(
-        problem.plan.choices, problem.plan.loss
-    )  # compiled functions return dictionaries in another order
-    curves = with_epoch(checkpoint.curves, epoch, {name: float(metrics[name]) for name in names})
+    # Compiled functions return dictionaries in another order.
+    curves = with_epoch(checkpoint.curves, epoch, {name: float(metrics[name]) for name in problem.plan.metric_names})
     return Checkpoint(state, curves, epoch, checkpoint.seconds)

@@ -8,17 +8,21 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int
 
-from gnode.network import AbstractNetwork
+from gnode.network import AbstractNetwork, Network
+from gnode.solve import AtOnce
 from gnode.train.batch import Batch
 from gnode.train.perturbation import Perturbation
 
 
 class Losses(NamedTuple):
-    """The loss of the data, the mean squared state while trials last, for a penalty on it, and the outputs."""
+    """The loss of the data, the mean squared state while trials last, for a penalty on it, the outputs, and, where all
+    bins were computed at once, the states and how they were found.
+    """
 
     loss: Float[Array, ""]
     activity: Float[Array, ""]
     outputs: Float[Array, "trials time outputs"]
+    at_once: AtOnce | None = None
 
 
 def losses(
@@ -40,7 +44,11 @@ def losses(
     `disturbed`, the noise of training; `whole`, the batch that this one is a piece of, over which means are taken.
     """
     extra = {} if disturbed is None else disturbed.arguments()
-    outputs, states = net.batch(batch.inputs, batch.dt, gradient_only=True, **extra)
+    found = None
+    if isinstance(net, Network) and net.is_at_once:
+        (outputs, states), found = net.batch_at_once(batch.inputs, batch.dt, guess=batch.guess, **extra)
+    else:
+        outputs, states = net.batch(batch.inputs, batch.dt, gradient_only=True, **extra)
     counts, error = counting_bins(batch, when), errors_by_bin(outputs, batch, kind, smoothing)
     # A bin that does not count may hold anything, infinity included, so it is left out rather than multiplied by zero.
     total = jnp.sum(jnp.where(counts > 0, error * counts, 0.0))
@@ -48,7 +56,8 @@ def losses(
     activity = jnp.sum(jnp.where(real > 0, jnp.mean(states**2, axis=-1) * real, 0.0))
     if whole is not None:
         counts, real = counting_bins(whole, when), real_bins(whole)
-    return Losses(total / jnp.maximum(jnp.sum(counts), 1e-9), activity / jnp.maximum(jnp.sum(real), 1e-9), outputs)
+    loss, activity = total / jnp.maximum(jnp.sum(counts), 1e-9), activity / jnp.maximum(jnp.sum(real), 1e-9)
+    return Losses(loss, activity, outputs, found)
 
 
 def errors_by_bin(

@@ -12,15 +12,25 @@ from gnode.train.settings import Settings
 METRIC_NAMES = ("train", "validation", "gradient")
 """What every run has: mean training loss over the updates of an epoch, validation loss, mean gradient norm."""
 
+AT_ONCE = ("rounds", "by_loop")
+"""Of networks whose bins are computed at once: the rounds of Newton's method, and the share of updates in which they did not
+converge, so that the loop over bins replaced them."""
+
 Curves = dict[str, np.ndarray]
 """A value per epoch, by the name of the metric."""
 
 
-def metric_names(choices: Settings, loss: Any) -> tuple[str, ...]:
+def metric_names(choices: Settings, loss: Any, at_once: bool = False) -> tuple[str, ...]:
     """Returns the names of all metrics of a run, in the order of their columns."""
     named = [name_of(metric) for metric in choices.metrics]
     of_classes = ["accuracy"] if loss == "cross_entropy" and "accuracy" not in named else []
-    return (*METRIC_NAMES, *(["validation_raw"] if choices.ema else []), *of_classes, *named)
+    return (
+        *METRIC_NAMES,
+        *(["validation_raw"] if choices.ema else []),
+        *(AT_ONCE if at_once else []),
+        *of_classes,
+        *named,
+    )
 
 
 def no_curves(names: tuple[str, ...] = METRIC_NAMES) -> Curves:

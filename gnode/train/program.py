@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
+from gnode.solve import AtOnce
 from gnode.tasks import Task, TrialGenerator
 from gnode.train import _parameters
 from gnode.train.batch import Batch, first_bins, fresh, take
@@ -36,7 +37,7 @@ class Plan:
     """The static choices of a training program. Two runs with equal plans and shapes share one compilation.
 
     `choices` are the settings that compile, `Settings.choices`; `batch_size` is at most the number of training trials, and
-    `trials` that number; `generator` draws new ones, if they are fresh.
+    `trials` that number; `generator` draws new ones, if they are fresh; `at_once` is whether all bins are computed at once.
     """
 
     choices: Settings
@@ -45,11 +46,22 @@ class Plan:
     when: str
     trials: int
     generator: TrialGenerator | None = None
+    at_once: bool = False
 
     @property
     def updates(self) -> int:
         """The number of updates in an epoch."""
         return -(-self.trials // self.batch_size)
+
+    @property
+    def keeps_guesses(self) -> bool:
+        """Whether an epoch begins with the states of the last one: all bins are computed at once, of the same trials."""
+        return self.at_once and self.choices.fresh == "no"
+
+    @property
+    def metric_names(self) -> tuple[str, ...]:
+        """The names of the metrics of an epoch."""
+        return metric_names(self.choices, self.loss, self.at_once)
 
 
 Hyper = dict[str, Float[Array, "..."]]
@@ -82,14 +94,16 @@ class TrainState(eqx.Module):
     """Whether `patience` ran out."""
     average: PyTree = None
     """The moving average of the weights, if there is one."""
+    guesses: Float[Array, "... trials time state"] | None = None
+    """The states of all training trials when they were last seen, from which the next ones are found faster."""
 
 
 Metrics = dict[str, Float[Array, "..."]]
 """The metrics of one epoch, by name: `gnode.train.metrics` says what they are."""
 
 
-def plan_of(settings: Settings, task: Task) -> Plan:
-    """Returns the static part of settings and task."""
+def plan_of(settings: Settings, task: Task, at_once: bool = False) -> Plan:
+    """Returns the static part of settings and task. `at_once` is whether the network computes all bins at once."""
     trials = len(task.train)
     generator = None if settings.fresh == "no" else task.fresh_trials()
     settings = dataclasses.replace(
@@ -99,7 +113,7 @@ def plan_of(settings: Settings, task: Task) -> Plan:
         optimiser=check_optimiser("optimiser", resolved(settings.optimiser)),
     )
     loss = task.loss if settings.loss is None else settings.loss
-    return Plan(settings.choices(), min(settings.batch_size, trials), loss, task.when, trials, generator)
+    return Plan(settings.choices(), min(settings.batch_size, trials), loss, task.when, trials, generator, at_once)
 
 
 def hyper_of(settings: Settings, plan: Plan) -> Hyper:
@@ -113,7 +127,7 @@ def hyper_of(settings: Settings, plan: Plan) -> Hyper:
     return {name: jnp.float32(value) for name, value in values.items()}
 
 
-def start(params: PyTree, plan: Plan) -> TrainState:
+def start(params: PyTree, plan: Plan, guesses: Array | None = None) -> TrainState:
     """Returns the state before the first update."""
     return TrainState(
         params=params,
@@ -126,6 +140,7 @@ def start(params: PyTree, plan: Plan) -> TrainState:
         update=jnp.int32(0),
         diverged_at=jnp.int32(0),
         stopped=jnp.bool_(False),
+        guesses=guesses,
     )
 
 
@@ -156,7 +171,13 @@ def run_epoch(
 
     def update(state: TrainState, now: tuple[Array, Array, Key]) -> tuple[TrainState, Metrics]:
         chosen, weight, own = now
-        moved, seen = _update(state, hyper, _trials_of(shortened, chosen, weight, own, plan, bins), frozen, plan, own)
+        batch = _trials_of(shortened, chosen, weight, own, plan, bins)
+        if plan.keeps_guesses:
+            assert state.guesses is not None
+            batch = batch._replace(guess=state.guesses[chosen, :bins])
+        moved, seen, states = _update(state, hyper, batch, frozen, plan, own)
+        if plan.keeps_guesses:
+            moved = _replace(moved, guesses=_kept(moved, chosen, weight, states, bins))
         if plan.choices.validate == "update":
             moved, judged = _judge(moved, epoch, validation, frozen, plan)
             seen |= judged
@@ -173,7 +194,7 @@ def run_epoch(
         metrics |= {name: seen[name][lowest] for name in metrics if name not in ("train", "gradient")}
     state = _replace(state, stopped=state.stopped | (epoch - state.best_epoch >= hyper["patience"]))
     state = _keep_if(_is_idle(before), before, state)
-    return state, {name: metrics[name] for name in metric_names(plan.choices, plan.loss)}
+    return state, {name: metrics[name] for name in plan.metric_names}
 
 
 _TRIALS, _NOISE = 1, 2
@@ -189,6 +210,15 @@ def _trials_of(
     assert plan.generator is not None
     drawn = first_bins(fresh(plan.generator, jax.random.fold_in(key, _TRIALS), plan.batch_size), bins)
     return drawn._replace(weight=weight)
+
+
+def _kept(state: TrainState, chosen: Array, weight: Array, states: Array | None, bins: int) -> Array:
+    """Returns the guesses for the next epoch: these states, unless the run has diverged. Trials that pad have none."""
+    assert state.guesses is not None
+    assert states is not None
+    places = jnp.where(weight > 0, chosen, state.guesses.shape[0])
+    new = state.guesses.at[places, :bins].set(states, mode="drop")
+    return jnp.where(state.diverged_at > 0, state.guesses, new)
 
 
 def evaluate(params: PyTree, frozen: PyTree, batch: Batch, plan: Plan) -> Losses:
@@ -207,10 +237,13 @@ def _minibatches(key: Key, plan: Plan) -> tuple[Int[Array, "n size"], Float[Arra
 
 def _update(
     state: TrainState, hyper: Hyper, batch: Batch, frozen: PyTree, plan: Plan, key: Key
-) -> tuple[TrainState, Metrics]:
-    """Takes one step, unless the loss or its gradient is not finite or the loss has grown too much."""
+) -> tuple[TrainState, Metrics, Array | None]:
+    """Takes one step, unless the loss or its gradient is not finite or the loss has grown too much.
+
+    **Returns:** the new state, the metrics of the update, and, if all bins are computed at once, the states of the trials.
+    """
     decays = _parameters.decayed(state.params)
-    gradient, loss = _gradient(state.params, hyper, batch, frozen, plan, key)
+    gradient, loss, found = _gradient(state.params, hyper, batch, frozen, plan, key)
     norm = optax.tree.norm(gradient)
     clipped, _ = optax.clip_by_global_norm(hyper["clip"]).update(gradient, optax.EmptyState())
     step, optimiser = take_step(plan.choices, hyper, clipped, (state.optimiser, state.params, state.update), decays)
@@ -228,38 +261,47 @@ def _update(
         average=optax.incremental_update(params, state.average, 1 - hyper["ema"]) if plan.choices.ema else None,
     )
     marked = _replace(state, diverged_at=jnp.where(state.diverged_at > 0, state.diverged_at, state.update + 1))
-    return _keep_if(makes_sense & (state.diverged_at == 0), moved, marked), {"train": loss, "gradient": norm}
+    seen = {"train": loss, "gradient": norm}
+    if found is not None:
+        seen |= {"rounds": jnp.max(found.rounds), "by_loop": 1.0 - jnp.all(found.converged)}
+    kept = _keep_if(makes_sense & (state.diverged_at == 0), moved, marked)
+    return kept, seen, None if found is None else found.states.reshape(-1, *found.states.shape[-2:])
 
 
 def _gradient(
     params: PyTree, hyper: Hyper, batch: Batch, frozen: PyTree, plan: Plan, key: Key
-) -> tuple[PyTree, Float[Array, ""]]:
-    """Computes the gradient of loss and penalties, in as many pieces as the plan says, and the loss without penalties."""
+) -> tuple[PyTree, Float[Array, ""], AtOnce | None]:
+    """Computes the gradient of loss and penalties, in as many pieces as the plan says, and the loss without penalties.
+
+    **Returns:** these two and, if all bins are computed at once, the states of each piece and how they were found.
+    """
     decays, pieces = _parameters.decayed(params), plan.choices.pieces
 
-    def objective(params: PyTree, batch: Batch, key: Key, whole: Batch | None) -> tuple[Array, Array]:
+    def objective(
+        params: PyTree, batch: Batch, key: Key, whole: Batch | None
+    ) -> tuple[Array, tuple[Array, AtOnce | None]]:
         net, given = perturbed(eqx.combine(params, frozen), batch, plan.choices, hyper, key)
         smoothing = hyper["label_smoothing"] if plan.choices.label_smoothing else None
-        loss, activity, _ = losses(
+        loss, activity, _, found = losses(
             net, given.batch, plan.loss, plan.when, smoothing=smoothing, disturbed=given, whole=whole
         )
         size = sum(jnp.sum(w**2) for w in jax.tree.leaves(eqx.filter(params, decays)))
         penalty = hyper["penalty"] * size
-        return loss + (penalty if pieces == 1 else penalty / pieces) + hyper["state_penalty"] * activity, loss
+        return loss + (penalty if pieces == 1 else penalty / pieces) + hyper["state_penalty"] * activity, (loss, found)
 
     value_and_grad = jax.value_and_grad(objective, has_aux=True)
     if pieces == 1:
-        (_, loss), gradient = value_and_grad(params, batch, key, None)
-        return gradient, loss
-    parts = Batch(*(values.reshape(pieces, -1, *values.shape[1:]) for values in batch))
+        (_, (loss, found)), gradient = value_and_grad(params, batch, key, None)
+        return gradient, loss, found
+    parts: Batch = jax.tree.map(lambda values: values.reshape(pieces, -1, *values.shape[1:]), batch)
 
-    def add(total: tuple[PyTree, Array], now: tuple[Batch, Key]) -> tuple[tuple[PyTree, Array], None]:
-        (_, loss), gradient = value_and_grad(params, *now, batch)
-        return jax.tree.map(jnp.add, total, (gradient, loss)), None
+    def add(total: tuple[PyTree, Array], now: tuple[Batch, Key]) -> tuple[tuple[PyTree, Array], AtOnce | None]:
+        (_, (loss, found)), gradient = value_and_grad(params, *now, batch)
+        return jax.tree.map(jnp.add, total, (gradient, loss)), found
 
     nothing = jax.tree.map(jnp.zeros_like, params), jnp.float32(0.0)
-    (gradient, loss), _ = jax.lax.scan(add, nothing, (parts, jax.random.split(key, pieces)))
-    return gradient, loss
+    (gradient, loss), found = jax.lax.scan(add, nothing, (parts, jax.random.split(key, pieces)))
+    return gradient, loss, found
 
 
 def _judge(

@@ -1,0 +1,206 @@
+"""All bins of a trajectory at once: Newton's method on the whole sequence of states, instead of a loop over bins.
+
+The states h_1 ... h_T of the map h_t = f_t(h_(t-1)) are the zero of the residual r_t = f_t(h_(t-1)) - h_t. Linearised about
+a guess, the correction d solves a linear recurrence, which `solve_recurrence` computes in log T rounds of products:
+
+    d_t = a J_t d_(t-1) + r_t,      J_t = df_t/dh at h_(t-1),      h <- h + d.
+
+Plain Newton has a = 1 and converges in a few rounds where the trajectory is stable. Where the residual explodes, a is
+halved; a = 0 takes each state through its own step, so every round makes at least one more state of the beginning exact. A
+trajectory whose errors grow (chaos) would need about T rounds; after `rounds` of them the loop takes over.
+
+Derivatives do not see the rounds: the states solve h_t = f_t(h_(t-1)), so that their tangents solve the same linear
+recurrence, dh_t = J_t dh_(t-1) + (the tangent of f_t at a fixed state). Its transpose, the gradient, is one scan backwards.
+
+With Jacobians reduced to their diagonal (`jacobian="diagonal"`, for wide states) a round costs far less and more rounds are
+needed; the tangents are then corrected round by round in the same way, until they solve the full recurrence.
+
+On a GPU the step must compute its products in full float32: with operands rounded to TF32 the residual never becomes small.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, PyTree
+
+from gnode.solve._recurrence import shifted, solve_backwards, solve_recurrence
+
+Step = Callable[[PyTree, Array, PyTree], Array]
+"""The map of one bin: (trained values, state, bin) -> state at its end."""
+
+ROUNDING = 4
+"""States are accepted when no step misses the next state by more than this many units of rounding, relative to 1 + |h|."""
+EXPLODED = 10.0
+"""A round of plain Newton often makes the error larger, and it converges all the same; by so many times is too much."""
+LEAST_SHARE = 1 / 64
+"""Below this a counts as zero."""
+
+
+class Rounds(NamedTuple):
+    """How a trajectory was found: the rounds of Newton's method, and whether they converged; if not, the loop found it."""
+
+    number: Int[Array, ""]
+    converged: Bool[Array, ""]
+
+
+@dataclasses.dataclass(frozen=True)
+class Newton:
+    """The static choices: the map of one bin, the largest number of rounds, and whether Jacobians are diagonals."""
+
+    step: Step
+    rounds: int
+    diagonal: bool = False
+
+
+def at_once(
+    newton: Newton, values: PyTree, h0: Float[Array, "trials state"], bins: PyTree, guess: Array | None = None
+) -> tuple[Float[Array, "time trials state"], Rounds]:
+    """Computes the states after every bin.
+
+    **Arguments:** `newton`; `values`, what the step depends on and can be differentiated by; `h0`; `bins`, a tree of arrays
+    that begin with time x trials; `guess`, states to start from, such as those of the last epoch.
+
+    **Returns:** the states, time first, and the `Rounds`.
+    """
+    time = jax.tree.leaves(bins)[0].shape[0]
+    start = jnp.broadcast_to(h0, (time, *h0.shape))
+    start = start if guess is None else jnp.where(jnp.isfinite(guess), guess, start)
+    states, number, converged = _states(newton, values, h0, bins, jax.lax.stop_gradient(start))
+    return states, Rounds(number.astype(jnp.int32), converged > 0)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _states(newton: Newton, values: PyTree, h0: Array, bins: PyTree, guess: Array) -> tuple[Array, Array, Array]:
+    """The numbers of rounds and of convergence are floating-point, so that their tangents are ordinary zeros."""
+    found = _newton(newton, values, h0, bins, guess)
+
+    # A loop of at most one iteration, rather than a condition: along an axis of networks both branches of a condition
+    # would always run.
+    def is_missing(now: tuple[Array, Array]) -> Array:
+        return ~now[1]
+
+    def by_loop(now: tuple[Array, Array]) -> tuple[Array, Array]:
+        return _by_loop(newton, values, h0, bins), jnp.bool_(True)
+
+    states, _ = jax.lax.while_loop(is_missing, by_loop, (found.states, found.converged))
+    return states, found.rounds.astype(states.dtype), found.converged.astype(states.dtype)
+
+
+@_states.defjvp
+def _states_jvp(newton: Newton, primals: tuple, tangents: tuple) -> tuple[tuple, tuple]:
+    values, h0, bins, guess = primals
+    dvalues, dh0, dbins, _ = tangents
+    states, number, converged = _states(newton, values, h0, bins, guess)
+    before = _before(h0, states)
+    every = _every(newton.step)
+    _, source = jax.jvp(lambda values, bins: every(values, before, bins), (values, bins), (dvalues, dbins))
+    _, first = jax.jvp(lambda h: jax.vmap(newton.step, (None, 0, 0))(values, h, _bin(bins, 0)), (h0,), (dh0,))
+    source = source.at[0].add(first)
+    if newton.diagonal:
+        dstates = _tangents_round_by_round(newton, values, before, bins, source)
+    else:
+        dstates = solve_recurrence(_linearised(newton, values, before, bins)[1], source)
+    nothing = jnp.zeros_like(number)
+    return (states, number, converged), (dstates, nothing, nothing)
+
+
+class _Guess(NamedTuple):
+    states: Array
+    least: Array
+    """The smallest error so far."""
+    share: Array
+    """a: how much of the Jacobian is used."""
+    rounds: Array
+    converged: Array
+
+
+def _newton(newton: Newton, values: PyTree, h0: Array, bins: PyTree, guess: Array) -> _Guess:
+    tolerance = ROUNDING * float(jnp.finfo(guess.dtype).eps)
+
+    def goes_on(now: _Guess) -> Array:
+        return ~now.converged & (now.rounds < newton.rounds)
+
+    def improve(now: _Guess) -> _Guess:
+        ends, J = _linearised(newton, values, _before(h0, now.states), bins)
+        residual = ends - now.states
+        error = jnp.max(jnp.abs(residual) / (1 + jnp.abs(now.states)))
+        error = jnp.where(jnp.isnan(error), jnp.inf, error)
+        exploded = error > EXPLODED * now.least
+        smaller = jnp.where(now.share > LEAST_SHARE, now.share / 2, 0.0)
+        larger = jnp.clip(2 * now.share, LEAST_SHARE, 1.0)
+        share = jnp.where(exploded, smaller, larger).astype(error.dtype)
+        correction = solve_recurrence(share * J, residual)
+        # A product of growing Jacobians may overflow: there each state takes its own step only.
+        new = jnp.where(jnp.isfinite(correction), now.states + correction, ends)
+        return _Guess(new, jnp.minimum(error, now.least), share, now.rounds + 1, error <= tolerance)
+
+    infinite = jnp.full((), jnp.inf, guess.dtype)
+    return jax.lax.while_loop(
+        goes_on, improve, _Guess(guess, infinite, jnp.ones((), guess.dtype), jnp.int32(0), jnp.bool_(False))
+    )
+
+
+def _linearised(newton: Newton, values: PyTree, before: Array, bins: PyTree) -> tuple[Array, Array]:
+    """Computes the end of every bin from the state before it, and its Jacobian (or the diagonal of it)."""
+
+    def with_value(h: Array, bin: PyTree) -> tuple[Array, Array]:
+        end = newton.step(values, h, bin)
+        return end, end
+
+    J, ends = jax.vmap(jax.vmap(jax.jacfwd(with_value, has_aux=True)))(before, bins)
+    return ends, jnp.diagonal(J, axis1=-2, axis2=-1) if newton.diagonal else J
+
+
+def _tangents_round_by_round(newton: Newton, values: PyTree, before: Array, bins: PyTree, source: Array) -> Array:
+    """Solves d_t = J_t d_(t-1) + s_t with full Jacobians by rounds that use their diagonals."""
+    D = _linearised(newton, values, before, bins)[1]
+    every = _every(newton.step)
+    _, product = jax.linearize(lambda h: every(values, h, bins), before)
+
+    def apply(d: Array) -> Array:
+        return d - product(shifted(d))
+
+    def solver(operator: Callable[[Array], Array], solve: Callable[[Array], Array], b: Array) -> Array:
+        tolerance = float(jnp.finfo(b.dtype).eps)
+        size = jnp.max(jnp.abs(b))
+
+        def goes_on(now: tuple[Array, Array, Array]) -> Array:
+            return (now[1] > tolerance * size) & (now[2] < b.shape[0])
+
+        def improve(now: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+            residual = b - operator(now[0])
+            return now[0] + solve(residual), jnp.max(jnp.abs(residual)), now[2] + 1
+
+        return jax.lax.while_loop(goes_on, improve, (solve(b), jnp.inf * jnp.ones_like(size), jnp.int32(0)))[0]
+
+    return jax.lax.custom_linear_solve(
+        apply,
+        source,
+        lambda operator, b: solver(operator, lambda r: solve_recurrence(D, r), b),
+        lambda operator, c: solver(operator, lambda r: solve_backwards(D, r), c),
+    )
+
+
+def _by_loop(newton: Newton, values: PyTree, h0: Array, bins: PyTree) -> Array:
+    def step(h: Array, bin: PyTree) -> tuple[Array, Array]:
+        h = jax.vmap(newton.step, (None, 0, 0))(values, h, bin)
+        return h, h
+
+    return jax.lax.scan(step, h0, bins)[1]
+
+
+def _every(step: Step) -> Step:
+    """The step of every bin of every trial."""
+    return jax.vmap(jax.vmap(step, (None, 0, 0)), (None, 0, 0))
+
+
+def _before(h0: Array, states: Array) -> Array:
+    return jnp.concatenate([h0[None], states[:-1]])
+
+
+def _bin(bins: PyTree, index: int) -> PyTree:
+    return jax.tree.map(lambda values: values[index], bins)

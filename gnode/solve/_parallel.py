@@ -1,0 +1,91 @@
+"""Rollouts of all bins at once: which solvers allow it, and the map of one bin that Newton's method is given."""
+
+from functools import partial
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, PyTree
+
+from gnode.cells import Cell
+from gnode.solve._at_once import Newton, Rounds, at_once
+from gnode.solve._chunks import in_chunks
+from gnode.solve._solver import Solver
+from gnode.solve.fixed_step import fixed_step
+
+WIDEST_FULL = 64
+"""Up to this many states `jacobian="auto"` takes full Jacobians: a round costs their cube, and their square in memory."""
+FEWEST_ROUNDS, BINS_PER_ROUND, MOST_ROUNDS = 30, 100, 1000
+"""A round costs about as much as this many bins of the loop on a GPU. With as many rounds the loop would have been faster,
+and the loop takes over."""
+
+
+class AtOnce(NamedTuple):
+    """States that were computed all at once, and how.
+
+    - `states`: trials x time x state.
+    - `rounds`: the number of rounds of Newton's method; of several chunks the largest.
+    - `converged`: whether they converged. If not, the states are those of the loop over bins (of every chunk for which
+      that holds).
+
+    No example: made by `gnode.solve.rollout_at_once`.
+    """
+
+    states: Float[Array, "*trials time state"]
+    rounds: Int[Array, ""]
+    converged: Bool[Array, ""]
+
+    def __repr__(self) -> str:
+        return f"AtOnce(states of shape {self.states.shape}, rounds={self.rounds}, converged={self.converged})"
+
+
+def all_at_once(
+    cell: Cell,
+    xs: Float[Array, "trials time inputs"],
+    h0: Float[Array, "trials state"],
+    dt: Float[Array, "trials time"],
+    solver: Solver,
+    kicks: Float[Array, "trials time state"] | None = None,
+    guess: Float[Array, "trials time state"] | None = None,
+) -> AtOnce:
+    """Integrates a batch of trials, all bins at once. `kicks` are added to the state at the end of each bin."""
+    values, structure = eqx.partition(cell, eqx.is_inexact_array)
+    newton = Newton(partial(_step, structure, solver), _most_rounds(solver, xs.shape[1]), _is_diagonal(cell, solver))
+    ends = jnp.concatenate([xs[:, 1:], xs[:, -1:]], axis=1) if solver.interpolation == "linear" else None
+    bins, guess = jax.tree.map(lambda array: jnp.swapaxes(array, 0, 1), ((xs, ends, dt, kicks), guess))
+
+    def run(h: Array, given: tuple[PyTree, Array | None]) -> tuple[Array, Rounds]:
+        return at_once(newton, values, h, *given)
+
+    if solver.bins_at_once == 0 and solver.memory == "store":
+        states, found = run(h0, (bins, guess))
+    else:
+        states, found = in_chunks(run, h0, (bins, guess), solver.bins_at_once or None)
+    return AtOnce(jnp.swapaxes(states, 0, 1), jnp.max(found.number), jnp.all(found.converged))
+
+
+def is_at_once(solver: Solver) -> bool:
+    """Whether a solver computes all bins at once.
+
+    >>> is_at_once(Solver()), is_at_once(Solver(time="parallel"))
+    (False, True)
+    """
+    return solver.time == "parallel"
+
+
+def _step(structure: PyTree, solver: Solver, values: PyTree, h: Array, bin: PyTree) -> Array:
+    x, end, dt, kick = bin
+    # Products of operands that are rounded to TF32 would keep the residual from ever becoming small.
+    with jax.default_matmul_precision("highest"):
+        moved = fixed_step(eqx.combine(values, structure), h, x, dt, solver, end)
+    return moved if kick is None else moved + kick
+
+
+def _is_diagonal(cell: Cell, solver: Solver) -> bool:
+    return solver.jacobian == "diagonal" or (solver.jacobian == "auto" and cell.state_size > WIDEST_FULL)
+
+
+def _most_rounds(solver: Solver, time: int) -> int:
+    automatic = min(max(time // BINS_PER_ROUND, FEWEST_ROUNDS), MOST_ROUNDS)
+    return solver.rounds or automatic

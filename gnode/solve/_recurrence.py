@@ -1,0 +1,83 @@
+"""Linear recurrences d_t = A_t d_(t-1) + b_t for all t at once, by an associative scan of affine maps.
+
+Two affine maps applied in turn are one affine map, so that all partial compositions cost log T rounds of products instead of
+T steps. The matrices are dense (..., state, state) or diagonal (..., state). Everything is linear in b, and the transpose of
+the recurrence, which a gradient needs, is the same recurrence backwards in time:
+
+    l_t = A_(t+1)^T l_(t+1) + c_t.
+"""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+SMALL = 12
+"""Up to this size products of matrices are written as sums, which the compiler fuses: batches of tiny products are slow."""
+
+Maps = tuple[Array, Array]
+"""Affine maps d -> A d + b: the matrices, or their diagonals, and the offsets."""
+
+
+def solve_recurrence(
+    A: Float[Array, "time ..."], b: Float[Array, "time *trials state"]
+) -> Float[Array, "time *trials state"]:
+    """Solves d_t = A_t d_(t-1) + b_t with d before the first bin equal to zero.
+
+    `A` has one axis more than `b`, or holds diagonals in the shape of `b`. It can be differentiated in every mode; in
+    reverse mode the transposed recurrence is solved by one scan backwards.
+    """
+
+    def apply(d: Array) -> Array:
+        return d - times(A, shifted(d))
+
+    def solve(_: object, b: Array) -> Array:
+        return _scanned(A, b)
+
+    def solve_transposed(_: object, c: Array) -> Array:
+        return solve_backwards(A, c)
+
+    return jax.lax.custom_linear_solve(apply, b, solve, solve_transposed)
+
+
+def solve_backwards(
+    A: Float[Array, "time ..."], c: Float[Array, "time *trials state"]
+) -> Float[Array, "time *trials state"]:
+    """Solves the transpose, l_t = A_(t+1)^T l_(t+1) + c_t with l after the last bin equal to zero."""
+    later = jnp.concatenate([A[1:], jnp.zeros_like(A[:1])])
+    return _scanned(later if A.ndim == c.ndim else jnp.swapaxes(later, -1, -2), c, reverse=True)
+
+
+def times(A: Array, d: Array) -> Array:
+    """Computes A d for dense matrices or diagonals."""
+    return A * d if A.ndim == d.ndim else _matrix_vector(A, d)
+
+
+def _scanned(A: Array, b: Array, reverse: bool = False) -> Array:
+    is_diagonal = A.ndim == b.ndim
+    product, apply = (_elementwise, _elementwise) if is_diagonal else (_matrix_matrix, _matrix_vector)
+
+    def join(first: Maps, then: Maps) -> Maps:
+        return product(then[0], first[0]), apply(then[0], first[1]) + then[1]
+
+    return jax.lax.associative_scan(join, (A, b), reverse=reverse)[1]
+
+
+def shifted(d: Array) -> Array:
+    """Returns the values before each bin, zero before the first."""
+    return jnp.concatenate([jnp.zeros_like(d[:1]), d[:-1]])
+
+
+def _elementwise(A: Array, B: Array) -> Array:
+    return A * B
+
+
+def _matrix_vector(A: Array, d: Array) -> Array:
+    if A.shape[-1] <= SMALL:
+        return jnp.sum(A * d[..., None, :], axis=-1)
+    return jnp.einsum("...ij,...j->...i", A, d, precision=jax.lax.Precision.HIGHEST)
+
+
+def _matrix_matrix(A: Array, B: Array) -> Array:
+    if A.shape[-1] <= SMALL:
+        return jnp.sum(A[..., :, :, None] * B[..., None, :, :], axis=-2)
+    return jnp.einsum("...ij,...jk->...ik", A, B, precision=jax.lax.Precision.HIGHEST)
