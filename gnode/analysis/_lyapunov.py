@@ -15,7 +15,8 @@ from gnode.arguments import checked
 from gnode.cells import Cell
 from gnode.network import AbstractNetwork
 from gnode.precision import double
-from gnode.solve import Solver
+from gnode.solve import Solver, is_at_once
+from gnode.solve.fixed_step import fixed_step
 
 _BLOCKS = 10  # the standard error is computed from the means of this many consecutive blocks
 
@@ -126,6 +127,11 @@ def _inputs(of: System, xs: Any, total: int) -> Float[np.ndarray, "time inputs"]
 @eqx.filter_jit
 def _growth(of: System, h0: Array, inputs: Array, count: int) -> Float[Array, "time exponents"]:
     """Returns ln |R_ii| of every step."""
+    start = jnp.eye(of.size, count, dtype=h0.dtype)
+
+    def stretch(Q: Array, J: Array) -> tuple[Array, Array]:
+        Q, R = jnp.linalg.qr(J @ Q)
+        return Q, jnp.log(jnp.abs(jnp.diagonal(R)))
 
     def step(carried: tuple[Array, Array], x: Array) -> tuple[tuple[Array, Array], Array]:
         h, Q = carried
@@ -135,7 +141,13 @@ def _growth(of: System, h0: Array, inputs: Array, count: int) -> Float[Array, "t
             return end, end
 
         J, end = jax.jacrev(advance, has_aux=True)(h)
-        Q, R = jnp.linalg.qr(J @ Q)
-        return (end, Q), jnp.log(jnp.abs(jnp.diagonal(R)))
+        Q, growth = stretch(Q, J)
+        return (end, Q), growth
 
-    return jax.lax.scan(step, (h0, jnp.eye(of.size, count, dtype=h0.dtype)), inputs)[1]
+    if not is_at_once(of.solver):
+        return jax.lax.scan(step, (h0, start), inputs)[1]
+    # States and Jacobians of all steps at once; only the small QR decompositions follow one another.
+    path = of.path(h0[None], inputs)[:, 0]
+    before = jnp.concatenate([h0[None], path[:-1]])
+    jacobians = jax.vmap(lambda h, x: jax.jacfwd(lambda h: fixed_step(of.cell, h, x, of.dt, of.solver))(h))
+    return jax.lax.scan(stretch, start, jacobians(before, inputs))[1]

@@ -14,7 +14,7 @@ from gnode.arguments import checked
 from gnode.cells import Cell, GatedCell
 from gnode.network import AbstractNetwork, Network
 from gnode.precision import double, to_dtype
-from gnode.solve import Solver, advance
+from gnode.solve import Solver, advance, is_at_once, rollout_batch
 from gnode.wording import plural
 
 State = Float[Array, " state"]
@@ -99,6 +99,23 @@ class System(eqx.Module):
             raise errors.ArgumentError(f"x has shape {x.shape}, but must have shape ({self.cell.inputs},).")
         held = jnp.asarray(self.x if x is None else x)
         return advance(self.cell, jnp.asarray(h), (held, held, jnp.asarray(self.dt, dtype=h.dtype)), self.solver)
+
+    def path(
+        self, starts: Float[Array, "count state"], xs: Float[Array, "time inputs"]
+    ) -> Float[Array, "time count state"]:
+        """Returns the states after every bin of `xs`, from several starts; all bins at once if the solver says so."""
+        if not is_at_once(self.solver):
+
+            def step(h: Array, x: Array) -> tuple[Array, Array]:
+                h = jax.vmap(self.step, (0, None))(h, x)
+                return h, h
+
+            return jax.lax.scan(step, starts, xs)[1]
+        count, bins = len(starts), len(xs)
+        assert self.dt is not None
+        dt = jnp.full((count, bins), self.dt, starts.dtype)
+        every = jnp.broadcast_to(xs.astype(starts.dtype), (count, *xs.shape))
+        return jnp.swapaxes(rollout_batch(self.cell, every, starts, dt, self.solver), 0, 1)
 
     def residual(self, h: State) -> State:
         # G * (-h + F) = 0 is worse conditioned than -h + F = 0, and also nearly holds wherever the gate is shut.

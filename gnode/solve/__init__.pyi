@@ -1,6 +1,7 @@
 from gnode.solve._bin import advance as advance
 from gnode.solve._parallel import AtOnce as AtOnce
 from gnode.solve._parallel import is_at_once as is_at_once
+from gnode.solve._parallel import iterate_at_once as iterate_at_once
 from gnode.solve._rollout import rollout as rollout
 from gnode.solve._rollout import rollout_at_once as rollout_at_once
 from gnode.solve._rollout import rollout_batch as rollout_batch

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from gnode.cells import Cell
-from gnode.solve._at_once import Newton, Rounds, at_once
+from gnode.solve._at_once import Newton, Rounds, Step, at_once
 from gnode.solve._chunks import in_chunks
 from gnode.solve._solver import Solver
 from gnode.solve.fixed_step import fixed_step
@@ -51,9 +51,32 @@ def all_at_once(
 ) -> AtOnce:
     """Integrates a batch of trials, all bins at once. `kicks` are added to the state at the end of each bin."""
     values, structure = eqx.partition(cell, eqx.is_inexact_array)
-    newton = Newton(partial(_step, structure, solver), _most_rounds(solver, xs.shape[1]), _is_diagonal(cell, solver))
     ends = jnp.concatenate([xs[:, 1:], xs[:, -1:]], axis=1) if solver.interpolation == "linear" else None
     bins, guess = jax.tree.map(lambda array: jnp.swapaxes(array, 0, 1), ((xs, ends, dt, kicks), guess))
+    return iterate_at_once(partial(_step, structure, solver), values, h0, bins, solver, guess)
+
+
+def iterate_at_once(
+    step: Step,
+    values: PyTree,
+    h0: Float[Array, "trials state"],
+    bins: PyTree,
+    solver: Solver,
+    guess: Array | None = None,
+) -> AtOnce:
+    """Iterates any map h <- step(values, h, bin) from `h0`, all bins at once.
+
+    **Arguments:** `step` of one trial, whose products must be in full float32; `values`, by which it can be differentiated;
+    `h0`; `bins`, a tree of arrays that begin with time x trials; `solver`, for its `bins_at_once`, `rounds` and `jacobian`;
+    `guess`, time x trials x state.
+
+    **Returns:** an `AtOnce`, whose states are trials x time x state.
+
+    >>> iterate_at_once(lambda a, h, x: a * h + x, 0.5, jnp.zeros((1, 1)), jnp.ones((3, 1, 1)), Solver()).states.ravel()
+    Array([1.  , 1.5 , 1.75], dtype=float32)
+    """
+    time = jax.tree.leaves(bins)[0].shape[0]
+    newton = Newton(step, _most_rounds(solver, time), _is_diagonal(h0.shape[-1], solver))
 
     def run(h: Array, given: tuple[PyTree, Array | None]) -> tuple[Array, Rounds]:
         return at_once(newton, values, h, *given)
@@ -82,8 +105,8 @@ def _step(structure: PyTree, solver: Solver, values: PyTree, h: Array, bin: PyTr
     return moved if kick is None else moved + kick
 
 
-def _is_diagonal(cell: Cell, solver: Solver) -> bool:
-    return solver.jacobian == "diagonal" or (solver.jacobian == "auto" and cell.state_size > WIDEST_FULL)
+def _is_diagonal(size: int, solver: Solver) -> bool:
+    return solver.jacobian == "diagonal" or (solver.jacobian == "auto" and size > WIDEST_FULL)
 
 
 def _most_rounds(solver: Solver, time: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, PyTree
+from jaxtyping import PyTree
 
 from gnode import errors, interrupts
 from gnode.devices import cores_in_use, on_cores
@@ -18,6 +18,7 @@ from gnode.tasks import Task
 from gnode.train import _evaluation, _parameters, program
 from gnode.train.batch import Batch, to_device
 from gnode.train.checkpoint import Checkpoint, first_checkpoint
+from gnode.train.guesses import first_guesses
 from gnode.train.metrics import with_epoch
 from gnode.train.named import LOSSES, METRICS
 from gnode.train.perturbation import stacks_of
@@ -129,16 +130,10 @@ def _check_settings(net: AbstractNetwork, task: Task, settings: Settings) -> Non
 
 def begin(problem: Problem) -> Checkpoint:
     """Returns the checkpoint before the first epoch."""
-    return first_checkpoint(program.start(problem.params, problem.plan, _guesses(problem)), problem.plan.metric_names)
-
-
-def _guesses(problem: Problem) -> Array | None:
-    """Returns the first guess of the states of all training trials: their initial states, in every bin."""
-    if not problem.plan.keeps_guesses:
-        return None
-    inputs = problem.data.train.inputs
-    starts = jax.vmap(problem.network(problem.params).initial)(inputs[:, 0])
-    return jnp.broadcast_to(starts[:, None], (*inputs.shape[:2], starts.shape[-1]))
+    guesses = None
+    if problem.plan.keeps_guesses:
+        guesses = first_guesses(problem.network(problem.params), problem.data.train.inputs)
+    return first_checkpoint(program.start(problem.params, problem.plan, guesses), problem.plan.metric_names)
 
 
 def train(problem: Problem, checkpoint: Checkpoint, after_epoch: AfterEpoch | None = None) -> Checkpoint:

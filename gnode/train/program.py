@@ -17,6 +17,7 @@ from gnode.solve import AtOnce
 from gnode.tasks import Task, TrialGenerator
 from gnode.train import _parameters
 from gnode.train.batch import Batch, first_bins, fresh, take
+from gnode.train.guesses import remembered
 from gnode.train.loss import Losses, losses
 from gnode.train.metrics import metric_names
 from gnode.train.named import check_loss, check_metrics, check_optimiser, resolved
@@ -55,7 +56,7 @@ class Plan:
 
     @property
     def keeps_guesses(self) -> bool:
-        """Whether an epoch begins with the states of the last one: all bins are computed at once, of the same trials."""
+        """Whether an epoch begins with the states of the last: all bins are computed at once, of the same trials."""
         return self.at_once and self.choices.fresh == "no"
 
     @property
@@ -94,7 +95,7 @@ class TrainState(eqx.Module):
     """Whether `patience` ran out."""
     average: PyTree = None
     """The moving average of the weights, if there is one."""
-    guesses: Float[Array, "... trials time state"] | None = None
+    guesses: Any = None
     """The states of all training trials when they were last seen, from which the next ones are found faster."""
 
 
@@ -173,11 +174,11 @@ def run_epoch(
         chosen, weight, own = now
         batch = _trials_of(shortened, chosen, weight, own, plan, bins)
         if plan.keeps_guesses:
-            assert state.guesses is not None
             batch = batch._replace(guess=state.guesses[chosen, :bins])
         moved, seen, states = _update(state, hyper, batch, frozen, plan, own)
         if plan.keeps_guesses:
-            moved = _replace(moved, guesses=_kept(moved, chosen, weight, states, bins))
+            kept = remembered(state.guesses, states, chosen, weight, bins)
+            moved = _replace(moved, guesses=jnp.where(moved.diverged_at > 0, state.guesses, kept))
         if plan.choices.validate == "update":
             moved, judged = _judge(moved, epoch, validation, frozen, plan)
             seen |= judged
@@ -210,15 +211,6 @@ def _trials_of(
     assert plan.generator is not None
     drawn = first_bins(fresh(plan.generator, jax.random.fold_in(key, _TRIALS), plan.batch_size), bins)
     return drawn._replace(weight=weight)
-
-
-def _kept(state: TrainState, chosen: Array, weight: Array, states: Array | None, bins: int) -> Array:
-    """Returns the guesses for the next epoch: these states, unless the run has diverged. Trials that pad have none."""
-    assert state.guesses is not None
-    assert states is not None
-    places = jnp.where(weight > 0, chosen, state.guesses.shape[0])
-    new = state.guesses.at[places, :bins].set(states, mode="drop")
-    return jnp.where(state.diverged_at > 0, state.guesses, new)
 
 
 def evaluate(params: PyTree, frozen: PyTree, batch: Batch, plan: Plan) -> Losses:
@@ -339,13 +331,13 @@ def traces() -> int:
 
 
 def count_trace() -> None:
-    """Counts a trace: called in the body of a compiled function, it runs during tracing only."""
+    """Counts a trace, if it is called in the body of a compiled function."""
     global _traces
     _traces += 1
 
 
 @eqx.filter_jit
 def run_epoch_compiled(*arguments: Any) -> tuple[TrainState, Metrics]:
-    """Runs `run_epoch`, compiled once per combination of shapes, plan and bins, for all runs of the process."""
+    """Runs `run_epoch`, compiled once per combination of shapes, plan and bins, for all runs of a process."""
     count_trace()
     return run_epoch(*arguments)

@@ -137,7 +137,9 @@ def test_higher_derivatives_and_forward_mode(x64):
         return jnp.sum(jnp.sin(rollout_batch(cell, xs, h0, dt, solver)))
 
     for derivative in (jax.hessian, jax.jacfwd):
-        found, expected = (jax.jit(derivative(lambda h, s=s: value(h, s)))(h0) for s in (Solver(time="parallel"), Solver()))
+        found, expected = (
+            jax.jit(derivative(lambda h, s=s: value(h, s)))(h0) for s in (Solver(time="parallel"), Solver())
+        )
         assert_same(found, expected, 1e-10)
 
 
