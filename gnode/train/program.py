@@ -95,7 +95,7 @@ class TrainState(eqx.Module):
     """Whether `patience` ran out."""
     average: PyTree = None
     """The moving average of the weights, if there is one."""
-    guesses: Any = None
+    guesses: Any = None  # an array where `Plan.keeps_guesses`
     """The states of all training trials when they were last seen, from which the next ones are found faster."""
 
 
@@ -229,7 +229,7 @@ def _minibatches(key: Key, plan: Plan) -> tuple[Int[Array, "n size"], Float[Arra
 
 def _update(
     state: TrainState, hyper: Hyper, batch: Batch, frozen: PyTree, plan: Plan, key: Key
-) -> tuple[TrainState, Metrics, Array | None]:
+) -> tuple[TrainState, Metrics, Any]:
     """Takes one step, unless the loss or its gradient is not finite or the loss has grown too much.
 
     **Returns:** the new state, the metrics of the update, and, if all bins are computed at once, the states of the trials.

@@ -71,7 +71,7 @@ def one_update(settings, net, task):
     problem = loop.pose(net, task, settings, as_key(0))
     batch = problem.data.train
     begun = program.start(problem.params, problem.plan)
-    state, seen = update(begun, problem.hyper, batch, problem.frozen, problem.plan, problem.key)
+    state, seen, _ = update(begun, problem.hyper, batch, problem.frozen, problem.plan, problem.key)
     return problem, state, seen["train"], seen["gradient"]
 
 
