@@ -46,12 +46,14 @@ def stop_when_good(moment):
         moment.stop("the validation loss is below 0.2")
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # killed at any moment, it goes on where it was when it is run again
     how = {"state": 64, "tau": 0.1, "fresh": "update", "state_noise": 0.01, "epochs": 60}
     how |= {"lr": 5e-3, "lr_schedule": "cosine", "clip": 1.0}
-    spec = gnode.train.RunSpec.of("examples/evidence.py:evidence", {"model": "examples/evidence.py:LowRank", **how})
-    print(gnode.train.train_spec(spec, "runs/evidence", callbacks=[stop_when_good]).summary())
+    spec = gnode.train.RunSpec.of(f"{__file__}:evidence", {"model": f"{__file__}:LowRank", **how})
+    run = gnode.train.train_or_resume(spec, "runs/evidence", callbacks=[stop_when_good])
+    print(run.summary())
     gnode.write_report(gnode.load("runs/evidence", trust=True))
     grid = {"model": LowRank, "rank": [1, 2], "seed": [0, 1], **how}
     for engine in ("threads", "one_program"):
-        print(gnode.sweep(evidence, f"runs/evidence-{engine}", engine=engine, **grid).markdown(by="rank"))
+        done = gnode.sweeps.sweep_or_resume(evidence, f"runs/evidence-{engine}", engine=engine, **grid)
+        print(done.markdown(by="rank"))

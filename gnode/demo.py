@@ -38,6 +38,13 @@ MEMORY_TOLERANCE, MEMORY_HORIZON = 0.1, 60.0
 """A memory ends when an output has moved by so much; the longest time in seconds that is simulated."""
 
 
+def outline_square(figure: Any) -> None:
+    """Draws the values that the task asks for, from -1 to 1 in both outputs, around the states that hold them."""
+    axis = figure.axes[0]
+    axis.plot([-1, 1, 1, -1, -1], [-1, -1, 1, 1, -1], color="#FF9F1C", linewidth=1.6, zorder=4)
+    axis.text(0.0, 1.06, "the task's values", color="#FF9F1C", fontsize=8, ha="center", va="bottom", zorder=4)
+
+
 class Demo(NamedTuple):
     """The trained run, the pictures of it, and how long it remembers."""
 
@@ -62,6 +69,7 @@ def run_demo(out: Path, progress: bool | None = None, **changes: Any) -> Demo:
             nullclines=False,
         ),
     }
+    outline_square(figures["flow"])
     files = [file for name, figure in figures.items() for file in plots.save(figure, out / name)]
     memory = analysis.memory_lifetime(
         run.net, run.states[:, -1], dt=run.dt, tolerance=MEMORY_TOLERANCE, horizon=MEMORY_HORIZON

@@ -21,6 +21,7 @@ from gnode import errors
 from gnode.os_errors import translated
 
 __all__ = [
+    "as_read",
     "before",
     "beside",
     "check_storable",
@@ -115,6 +116,11 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Writes indented JSON atomically. NaN and infinity, which JSON lacks, become `{"float": "nan"}` and the like."""
     write_text(path, json.dumps(_to_json(value), indent=1) + "\n")
+
+
+def as_read(value: Any) -> Any:
+    """Returns what `read_json` gives back of a value that `write_json` stores: lists for tuples, for example."""
+    return _from_json(_to_json(value))
 
 
 def check_storable(name: str, value: Any) -> None:

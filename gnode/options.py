@@ -15,6 +15,7 @@ __all__ = [
     "Option",
     "check_settings",
     "choice",
+    "names_or_code",
     "numbers",
     "option_like",
     "optional",
@@ -169,6 +170,21 @@ def words(text: str) -> tuple[str, ...]:
     return found
 
 
+def names_or_code(text: str) -> tuple[str, ...]:
+    """Reads names that are separated by colons, of which some may be FILE.py:NAME.
+
+    >>> names_or_code("mine.py:error:r2")
+    ('mine.py:error', 'r2')
+    """
+    found: list[str] = []
+    for part in words(text):
+        if found and found[-1].endswith(".py"):
+            found[-1] += f":{part}"
+        else:
+            found.append(part)
+    return tuple(found)
+
+
 def stages(text: str) -> tuple[tuple[int, int], ...]:
     """Reads stages of a growing time span.
 
@@ -196,5 +212,6 @@ _KINDS: dict[Any, Any] = {
     yes_or_no: bool,
     numbers: Sequence[float],
     words: Sequence[str],
+    names_or_code: Sequence[str],
 }
 """The kind of the value that a reader makes."""

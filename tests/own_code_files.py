@@ -14,6 +14,13 @@ def integrate(key, dt=0.01, bins=8, scale=1.0):
     return inputs, dt * jnp.cumsum(inputs, axis=0)
 
 
+def side(key, dt=0.01):
+    """The side, 0 or 1, that a noisy input is on."""
+    key_side, key_noise = jax.random.split(key)
+    side = jax.random.bernoulli(key_side).astype(int)
+    return side + jax.random.normal(key_noise, (8, 1)), side
+
+
 def recorded(key):
     """A whole task."""
     return gnode.tasks.generated(integrate, dt=0.02, trials=6, validation=4, key=key)

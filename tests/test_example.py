@@ -39,6 +39,32 @@ def test_train_report_reload_and_sweep(tmp_path, monkeypatch):
     assert np.allclose(tables[0]["best_loss"], tables[1]["best_loss"], rtol=1e-4)
 
 
+def test_its_noise_is_that_of_its_tau():
+    """sigma / tau sqrt(dt): a cell of one's own with a field `tau` has the kicks of any other cell."""
+    cell = own_code.resolve(f"{EXAMPLE}:LowRank")(2, 6, key=jax.random.key(0))
+    xs, h0, dt, noise = np.zeros((1, 1, 2)), np.zeros((1, 6)), np.full((1, 1), 0.02), np.ones((1, 1, 6))
+    arrays = [jax.numpy.asarray(values, jax.numpy.float32) for values in (xs, h0, dt, noise)]
+    kicked = gnode.solve.rollout_batch(cell, *arrays[:3], gnode.Solver(), noise=arrays[3])
+    quiet = gnode.solve.rollout_batch(cell, *arrays[:3], gnode.Solver())
+    np.testing.assert_allclose(kicked - quiet, np.sqrt(0.02) / 0.1, rtol=1e-5)
+
+
+def test_run_again_it_goes_on(tmp_path):
+    spec = RunSpec.of(f"{EXAMPLE}:evidence", {"model": f"{EXAMPLE}:LowRank", **SMALL})
+    first = gnode.train.train_or_resume(spec, tmp_path / "run")
+    assert gnode.train.train_or_resume(spec, tmp_path / "run").best_loss == first.best_loss
+    other = RunSpec.of(f"{EXAMPLE}:evidence", {"model": f"{EXAMPLE}:LowRank", **SMALL, "lr": 0.5})
+    with pytest.raises(gnode.GnodeError, match=r"other settings than these \(lr\)"):
+        gnode.train.train_or_resume(other, tmp_path / "run")
+    copy = tmp_path / "evidence.py"
+    copy.write_text(EXAMPLE.read_text())
+    spec = RunSpec.of(f"{copy}:evidence", {"model": f"{copy}:LowRank", **SMALL})
+    gnode.train.train_or_resume(spec, tmp_path / "copied")
+    copy.write_text(EXAMPLE.read_text().replace("0.5 *", "0.6 *"))
+    with pytest.raises(gnode.GnodeError, match="own code was different"):
+        gnode.train.train_or_resume(spec, tmp_path / "copied")
+
+
 def test_the_trials_are_what_is_said():
     inputs, targets, mask = own_code.resolve(f"{EXAMPLE}:evidence")(jax.random.key(3))
     assert inputs.shape == (50, 2)

@@ -46,8 +46,11 @@ class Cell(eqx.Module):
 
     @property
     def time_constant(self) -> Float[Array, "..."] | float:
-        """tau in seconds, one number or one per unit, by which analyses scale speeds. It is 1 unless overridden."""
-        return 1.0
+        """tau in seconds, one number or one per unit: that of state noise, and by which analyses scale speeds.
+
+        It is the field `tau` of a cell that has one. Without it tau is 1, unless this property is overridden.
+        """
+        return getattr(self, "tau", 1.0)
 
     @property
     def blocks(self) -> tuple[slice, slice] | None:

@@ -29,12 +29,17 @@ def translated(arguments: Sequence[str]) -> list[str]:
     >>> translated(["sweep", "--resume", "runs/grid", "--part", "1/2"])
     ['sweep', 'resume', 'runs/grid', '--part', '1/2']
     """
-    words = [_OPTIONS.get(word, word) for word in arguments]
+    words = [_with_new_option(word) for word in arguments]
     if words[:1] == ["sweep"]:
         return ["sweep", *_sweep(words[1:])]
     if words[:1] == ["reproduce"]:
         return ["reproduce", *_reproduce(words[1:])]
     return words
+
+
+def _with_new_option(word: str) -> str:
+    option, equals, value = word.partition("=")
+    return _OPTIONS.get(option, option) + equals + value
 
 
 def _is_new(rest: list[str], commands: Sequence[str]) -> bool:

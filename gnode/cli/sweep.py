@@ -113,7 +113,9 @@ def resume_command(
     part: Annotated[
         str | None, typer.Option(help="Train one part, as 3/10, while other processes train the others.")
     ] = None,
-    engine: EngineName = "auto",
+    engine: Annotated[
+        str | None, typer.Option(help="auto, threads, one_program or ray; by default the one that it was begun by.")
+    ] = None,
     address: Address = None,
     workers: Workers = None,
     trust: Trust = False,
@@ -123,9 +125,13 @@ def resume_command(
 
     Example: gnode sweep resume runs/grid
     """
+    from gnode.sweeps.engines.registry import check_engine
+
+    if engine is not None:
+        check_engine(engine, address=address, workers=workers)
     from gnode.sweeps import Part, Sweep, resume_sweep
 
-    _one_core_each(engine)
+    _one_core_each(engine or Sweep(folder).engine)
     own = None if part is None else Part.read(part)
     if own is not None and not Sweep(folder).members_of(own):
         say(f"Part {own.number} of {own.of} has no members: the sweep has fewer pieces than that.")

@@ -70,8 +70,8 @@ def class_ends(
     handles = handles if count <= MOST_IN_LEGEND else []
     if fixed_points is not None and len(fixed_points):
         coordinates = _places(found, fixed_points.points, np.full(len(fixed_points), -1.0))
-        handles += draw_points(axis, coordinates, fixed_points, show_slow=False)
-        _keep_in_view(axis, places)
+        near = _is_near(coordinates, places)  # a far fixed point would squeeze the end states into a dot
+        handles += draw_points(axis, coordinates[near], fixed_points[near], show_slow=False) if near.any() else []
     labelled = [f"PC {i + 1} ({share:.0%} of variance)" for i, share in enumerate(found.explained[:2])]
     axis.set_xlabel(labelled[0])
     axis.set_ylabel(labelled[1] if len(labelled) > 1 else "class")
@@ -94,10 +94,8 @@ def _tints(count: int) -> list[Any]:
     return [wheel(0.05 + 0.9 * place / (count - 1)) for place in range(count)]
 
 
-def _keep_in_view(axis: Any, places: np.ndarray) -> None:
-    """Limits the axes to three times the range of the end states: a far fixed point would squeeze them into a dot."""
+def _is_near(coordinates: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Whether points are within the range of the end states, or at most as far from it as it is wide."""
     low, high = places.min(axis=0), places.max(axis=0)
-    for side, (a, b) in zip((axis.set_xlim, axis.set_ylim), zip(low, high)):
-        reach = max(b - a, 1e-6 * max(1.0, abs(a)))
-        current = axis.get_xlim() if side == axis.set_xlim else axis.get_ylim()
-        side(max(current[0], a - reach), min(current[1], b + reach))
+    reach = np.maximum(high - low, 1e-6 * np.maximum(1.0, np.abs(low)))
+    return np.all((coordinates >= low - reach) & (coordinates <= high + reach), axis=1)

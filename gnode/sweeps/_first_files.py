@@ -24,8 +24,8 @@ class FirstFiles:
     task: Task | None
 
     @classmethod
-    def of(cls, grid: Grid, task: Task | None) -> "FirstFiles":
-        """Collects the content of the folder; nothing is written.
+    def of(cls, grid: Grid, task: Task | None, engine: str = "auto") -> "FirstFiles":
+        """Collects the content of the folder; nothing is written. `engine` is the one that was asked for.
 
         **Raises:** `ArgumentError` or `StoreError` if a file that the grid names cannot be read.
         """
@@ -40,6 +40,7 @@ class FirstFiles:
             "own_models": grid.own_models,
             "own_settings": own_parts({**grid.axes, **grid.tried}),
             "arrays": grid.is_stored,
+            "engine": engine,
             "generator": generator,
             **copies.entry(),
         }

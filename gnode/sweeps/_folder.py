@@ -11,7 +11,7 @@ from gnode.os_errors import as_path
 from gnode.sweeps import _member, _table
 from gnode.sweeps._part import Part
 from gnode.sweeps.grid import TaskCache
-from gnode.sweeps.stored import SPEC, TABLE, UNFINISHED, read_grid
+from gnode.sweeps.stored import SPEC, TABLE, UNFINISHED, engine_of, read_grid
 from gnode.tasks import Task
 from gnode.tasks.file_record import recorded_file
 from gnode.tasks.stored_task import TASK, read_task
@@ -56,6 +56,11 @@ class Sweep:
         records = self._stored.get("code", [])
         codes = stored_code.read(self.folder, records)
         return Copies(tuple(codes[str(own_code.file_of(record["names"][0]))] for record in records), tuple(records))
+
+    @property
+    def engine(self) -> str:
+        """The engine by which the sweep is resumed."""
+        return engine_of(self._stored)
 
     def own_code(self) -> AbstractContextManager[None]:
         """Uses the copies in the folder in place of the files that they are copies of.

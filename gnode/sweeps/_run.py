@@ -19,7 +19,7 @@ from gnode.sweeps._member import MemberResult
 from gnode.sweeps._member_checkpoints import MemberCheckpoints
 from gnode.sweeps._part import Part
 from gnode.sweeps.engines.base import Engine, Work
-from gnode.sweeps.engines.registry import make_engine
+from gnode.sweeps.engines.registry import check_engine, make_engine
 from gnode.sweeps.grid import Grid, TaskCache
 from gnode.sweeps.stored import MEMBERS, SPEC, UNFINISHED
 from gnode.tasks import Task
@@ -69,7 +69,7 @@ def sweep(
     grid = Grid.over(task, search, search_with, **settings)
     given = task if isinstance(task, Task) else None
     check_grid(grid, TaskCache(grid.task, given))
-    content = FirstFiles.of(grid, given)
+    content = FirstFiles.of(grid, given, engine)
     folder = as_path("out", out)
     trainer = make_engine(engine, address=address, workers=workers)
     check_free(folder)
@@ -86,7 +86,7 @@ def sweep(
 def resume_sweep(
     folder: str | Path,
     *,
-    engine: str = "auto",
+    engine: str | None = None,
     address: str | None = None,
     workers: int | None = None,
     progress: bool | None = None,
@@ -100,7 +100,9 @@ def resume_sweep(
     **Arguments:**
 
     - `folder`: the sweep's folder.
-    - `engine`, `address`, `workers`, `progress`: as in `sweep`.
+    - `engine`: as in `sweep`; by default the one that the sweep was begun by. Another one rounds differently, so that what
+      it trains agrees with the unbroken sweep to rounding errors only.
+    - `address`, `workers`, `progress`: as in `sweep`.
     - `part`: a part to train, while other processes, on this machine or on others that see the folder, train the rest.
     - `trust`: run the copies of its author's own code in the folder, if it has any. Look at them first.
     - `task`: the task again, if its trials are drawn by a function of a notebook, which a folder cannot hold.
@@ -115,8 +117,10 @@ def resume_sweep(
     1
     """
     own_code.check_not_importing()
-    trainer = make_engine(engine, address=address, workers=workers)
+    if engine is not None:
+        check_engine(engine, address=address, workers=workers)
     found = Sweep(folder, trust=trust)
+    trainer = make_engine(engine or found.engine, address=address, workers=workers)
     own_code.remember(_given_again(found, own))
     with sweep_locked(found.folder, part):
         return _complete(found, trainer, progress, part, task)
@@ -196,6 +200,7 @@ def sweep_or_resume(
     """
     folder = as_path("out", out)
     how: dict[str, Any] = {"engine": engine, "progress": progress}
+    again = how if engine != "auto" else how | {"engine": None}
     given = task if isinstance(task, Task) else None
     if not (folder / SPEC).exists():
         return sweep(task, folder, search=search, search_with=search_with, prepare=prepare, **how, **settings)
@@ -212,7 +217,7 @@ def sweep_or_resume(
             f"{folder} holds a sweep of the same settings whose own code was different; choose another folder, or remove "
             f"that one."
         )
-    return Sweep(folder, trust=True) if prepare else _resume_same(folder, wanted, given, how)
+    return Sweep(folder, trust=True) if prepare else _resume_same(folder, wanted, given, again)
 
 
 def _resume_same(folder: Path, wanted: Grid, given: Task | None, how: dict[str, Any]) -> Sweep:

@@ -61,7 +61,7 @@ def as_markdown(best: dict[Any, Row], by: str, shown: Sequence[str]) -> str:
     names = {name: None for entry in best.values() for name in entry["test"]}
     tested = [name for name in names if f"{name}_std" in names]
     scores_named = [f"test {name.replace('_', ' ')}" for name in tested]
-    head = [by, *shown, "min. validation loss", *scores_named, "epoch", "member"]
+    head = [by, *shown, "min. validation loss", *scores_named, "best member", "its best epoch"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for value, entry in best.items():
         several, test = entry["seeds"] > 1, entry["test"]
@@ -75,8 +75,8 @@ def as_markdown(best: dict[Any, Row], by: str, shown: Sequence[str]) -> str:
             *(_short(entry["setting"].get(name, "")) for name in shown),
             f"{entry['mean']:.4g}{spread}",
             *scores,
-            entry["best_member"]["best_epoch"],
             entry["best_member"]["member"],
+            entry["best_member"]["best_epoch"],
         ]
         lines.append("| " + " | ".join("" if cell is None else str(cell) for cell in cells) + " |")
     return "\n".join(lines) + "\n"

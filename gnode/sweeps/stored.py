@@ -30,6 +30,7 @@ class SweepRecord(TypedDict):
     own_settings: NotRequired[Annotated[dict[str, str], "settings that only the user's own code has, with their part"]]
     arrays: NotRequired[Annotated[bool, "whether the task is one of arrays in memory, stored as task.npz"]]
     generator: NotRequired[Annotated[str, "the function that draws the trials of such a task"]]
+    engine: NotRequired[Annotated[str, "the engine that was asked for, which also resumes it"]]
     versions: NotRequired[Annotated[dict[str, str], "of Python, gnode and the libraries"]]
     platform: NotRequired[Annotated[str, "operating system and processor"]]
     devices: NotRequired[Annotated[list[str], "devices that jax saw"]]
@@ -48,6 +49,15 @@ FILES: tuple[StoredFile[Any], ...] = (
     StoredFile(f"{CODE}/*.py", "copies of the files of the user's own that it was made with; run only with `--trust`"),
     StoredFile("damaged/0007/", "member 7 as it was before it was found to be damaged and trained again"),
 )
+
+
+def engine_of(stored: SweepRecord) -> str:
+    """Returns the engine by which a sweep is resumed: the one that it was begun by, because each rounds differently.
+
+    That of a cluster is not asked for again: its members are trained one by one, as by threads.
+    """
+    engine = stored.get("engine", "auto")
+    return engine if engine in ("threads", "one_program") else "auto"
 
 
 def read_grid(folder: Path) -> tuple[Grid, SweepRecord]:

@@ -3,7 +3,7 @@
 import abc
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -82,6 +82,9 @@ def generated(
     name: str | None = None,
     when: str = "every",
     outputs: int | None = None,
+    classes: Sequence[str] | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
     key: Key | int = 0,
 ) -> Task:
     """Makes a task from a function that draws one trial with `jax.random`.
@@ -96,7 +99,9 @@ def generated(
       anew for every epoch, with "update" for every update; the validation and test trials stay.
     - `name`: the name of the task; that of the function by default.
     - `when`: whether the loss counts at "every" bin or at the "last" one.
-    - `outputs`: the number of classes, if targets are classes.
+    - `outputs`: the number of classes, if targets are classes; not needed with `classes`.
+    - `classes`, `input_names`, `output_names`: names of the classes, of the inputs and of the outputs, for figures and
+      reports.
     - `key`: seed or key of the trials.
 
     **Returns:** a `Task`.
@@ -117,8 +122,12 @@ def generated(
     for count, own in zip(counts, jax.random.split(as_key(key), len(counts))):
         parts.append(_as_trials(generator(own, count), dt) if count else None)
     is_class = jnp.issubdtype(shapes[1].dtype, jnp.integer)
+    if is_class and outputs is None and classes is not None:
+        outputs = len(classes)
     if is_class and outputs is None:
-        raise errors.ArgumentError("outputs is missing: pass the number of classes that the function can return.")
+        raise errors.ArgumentError(
+            "outputs is missing: pass the number of classes that the function can return, or their names as classes."
+        )
     return Task(
         name=getattr(trial, "__name__", "generated") if name is None else name,
         train=parts[0],
@@ -127,8 +136,19 @@ def generated(
         outputs=outputs if is_class and outputs is not None else shapes[1].shape[-1],
         loss="cross_entropy" if is_class else "mse",
         when=when,
+        classes=_names("classes", classes),
+        input_names=_names("input_names", input_names),
+        output_names=_names("output_names", output_names),
         generator=generator,
     )
+
+
+def _names(name: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    if isinstance(given, str) or not all(isinstance(one, str) for one in given):
+        raise errors.ArgumentError(f"{name} is {errors.shown(given)}, but must be a list of texts.")
+    return tuple(given)
 
 
 def _shapes(generator: FunctionTrials) -> list[Any]:

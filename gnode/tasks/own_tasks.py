@@ -13,8 +13,8 @@ from gnode.tasks._trials import Task
 from gnode.tasks.registry import OPTIONS, OWN_OPTIONS
 from gnode.types import as_key, plain_key
 
-COUNTS = ("trials", "validation", "test")
-"""Options of every function that draws a trial: how many of them there are."""
+OF_TRIALS = ("trials", "validation", "test", "when", "outputs", "classes", "input_names", "output_names")
+"""Options of every function that draws a trial: how many of them there are, and what they mean."""
 RETURNS = "must be a function of a key that returns one trial, a function that returns a Task, or a Task"
 
 
@@ -26,7 +26,7 @@ def own_task(place: str, *, key: Any = 0, **options: Any) -> Task:
     - `place`: a name, as "FILE.py:NAME", of a `Task`; of a function that returns one; or of a function of a key that draws
       one trial, as `gnode.tasks.generated` takes it.
     - `key`: seed or key of the trials.
-    - `options`: arguments of the function; for one that draws a trial also `dt`, `trials`, `validation` and `test`.
+    - `options`: arguments of the function; for one that draws a trial also those of `gnode.tasks.generated`.
 
     **Returns:** a `Task` that can be made again from its name and options.
     """
@@ -47,10 +47,10 @@ def own_task(place: str, *, key: Any = 0, **options: Any) -> Task:
             f"task {errors.shown(place)} returns a {type(made).__name__}, but {RETURNS}: (inputs, targets) or (inputs, "
             f"targets, mask)."
         )
-    _refuse(place, options, (*arguments, "dt", *COUNTS))
-    counts = {name: options[name] for name in COUNTS if name in options and name not in arguments}
+    _refuse(place, options, (*arguments, "dt", *OF_TRIALS))
+    more = {name: options[name] for name in OF_TRIALS if name in options and name not in arguments}
     trial = partial(found, **own) if own else found
-    task = generated(trial, dt=_bin_length(place, arguments, options), name=place, key=as_key(key), **counts)
+    task = generated(trial, dt=_bin_length(place, arguments, options), name=place, key=as_key(key), **more)
     return dataclasses.replace(task, options=stored)
 
 

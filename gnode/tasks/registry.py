@@ -67,6 +67,11 @@ OPTIONS: dict[str, Option] = {
     "label_column": Option("task", str, "Own .csv: column with the class of a trial."),
     "validation": Option("task", float, "Own file: share of validation trials; flip-flops: their number."),
     "test": Option("task", float, "Own file: share of test trials."),
+    "when": Option("task", str, "Own function: where the loss counts, at 'every' bin or the 'last' one."),
+    "outputs": Option("task", int, "Own function: number of classes."),
+    "classes": Option("task", words, "Own function: names of the classes, as left:right.", "left:right"),
+    "input_names": Option("task", words, "Own function: names of the inputs, as x:y.", "x:y"),
+    "output_names": Option("task", words, "Own function: names of the outputs, as x:y.", "x:y"),
     "split_column": Option(
         "task", str, "Own .csv: column with the part (train, validation, test) or group of a trial."
     ),

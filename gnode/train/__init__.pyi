@@ -14,7 +14,12 @@ from gnode.train.film import Film as Film
 from gnode.train.loggers import MLflow as MLflow
 from gnode.train.loggers import TensorBoard as TensorBoard
 from gnode.train.loggers import WeightsAndBiases as WeightsAndBiases
+from gnode.train.lr_schedule import LrSchedule as LrSchedule
+from gnode.train.named import LOSSES as LOSSES
+from gnode.train.named import METRICS as METRICS
+from gnode.train.named import OPTIMISERS as OPTIMISERS
 from gnode.train.settings import Settings as Settings
 from gnode.train.settings import growing as growing
 from gnode.train.spec import RunSpec as RunSpec
+from gnode.train.spec import train_or_resume as train_or_resume
 from gnode.train.spec import train_spec as train_spec

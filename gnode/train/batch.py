@@ -50,6 +50,11 @@ def take(batch: Batch, chosen: Int[Array, " some"], weight: Float[Array, " some"
     return jax.tree.map(lambda values: values[chosen], batch)._replace(weight=weight)
 
 
+def take_first(batch: Batch, count: int) -> Batch:
+    """Returns the first trials of a batch."""
+    return jax.tree.map(lambda values: values[:count], batch)
+
+
 def first_bins(batch: Batch, bins: int) -> Batch:
     """Returns the first `bins` bins of all trials."""
     cut = batch._replace(

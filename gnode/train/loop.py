@@ -16,14 +16,15 @@ from gnode.network import AbstractNetwork, Network
 from gnode.solve.gpu.choice import kernel_without_noise
 from gnode.tasks import Task
 from gnode.train import _evaluation, _parameters, program
-from gnode.train.batch import Batch, to_device
+from gnode.train.batch import Batch, take_first, to_device
 from gnode.train.checkpoint import Checkpoint, first_checkpoint
 from gnode.train.guesses import first_guesses
 from gnode.train.metrics import with_epoch
-from gnode.train.named import LOSSES, METRICS
+from gnode.train.named import LOSSES, METRICS, resolved
 from gnode.train.perturbation import stacks_of
 from gnode.train.program import Constants, Hyper, Plan
 from gnode.train.settings import Settings
+from gnode.train.trial_call import check_objects
 from gnode.types import Key
 
 
@@ -91,11 +92,13 @@ def pose(net: AbstractNetwork, task: Task, settings: Settings, key: Key, data: D
     net.check()
     _check_settings(net, task, settings)
     params, frozen = _parameters.split(net)
+    data = on_cores(on_device(task), cores_in_use(net.cores)) if data is None else data
     plan = program.plan_of(settings, task, at_once=isinstance(net, Network) and net.is_at_once)
+    check_objects(plan.choices, plan.loss, params, take_first(data.train, plan.batch_size), net.outputs)
     return Problem(
         params=params,
         frozen=frozen,
-        data=on_cores(on_device(task), cores_in_use(net.cores)) if data is None else data,
+        data=data,
         plan=plan,
         hyper=program.hyper_of(settings, plan),
         settings=settings,
@@ -120,6 +123,8 @@ def _check_settings(net: AbstractNetwork, task: Task, settings: Settings) -> Non
     if settings.loss in LOSSES and (settings.loss == "cross_entropy") != classes:
         kind = "classes" if classes else "real numbers"
         raise errors.ArgumentError(f"loss is {settings.loss!r}, but the targets of {task.name} are {kind}.")
+    if settings.label_smoothing and resolved(settings.loss) not in (None, "cross_entropy"):
+        raise errors.ArgumentError("label_smoothing is a part of cross_entropy, which a loss of your own replaces.")
     if settings.label_smoothing and not classes:
         raise errors.ArgumentError(f"label_smoothing is for classes, but the targets of {task.name} are real numbers.")
     for metric in settings.metrics:

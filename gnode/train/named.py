@@ -1,8 +1,8 @@
 """Optimisers, losses and metrics that have names, or are a user's own.
 
 What has a name travels through commands, sweeps and folders, also code of one's own as FILE.py:NAME; an object works in
-`gnode.fit`. Nothing here needs
-jax until a network is trained.
+`gnode.fit`. Nothing here needs jax until a network
+is trained.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,26 +14,37 @@ __all__ = ["LOSSES", "METRICS", "OPTIMISERS", "check_loss", "check_metrics", "ch
 
 OPTIMISERS = (
     "adam",
+    "adamw",
     "sgd",
     "momentum",
     "rmsprop",
-    "adagrad",
     "adabelief",
     "adadelta",
+    "adafactor",
+    "adagrad",
     "adamax",
+    "adamaxw",
     "adan",
     "amsgrad",
+    "fromage",
     "lamb",
     "lars",
     "lion",
     "nadam",
+    "nadamw",
+    "noisy_sgd",
     "novograd",
+    "optimistic_adam_v2",
+    "optimistic_gradient_descent",
+    "polyak_sgd",
     "radam",
     "sign_sgd",
+    "signum",
     "sm3",
     "yogi",
 )
-"""Optimisers by their names in optax. "momentum" is sgd with a momentum of 0.9. Weight decay is added by `weight_decay`."""
+"""Optimisers by their names in optax: all that need no more than gradient, weights and loss, and whose learning rate may
+change from step to step, which that of rprop may not. "momentum" is sgd with a momentum of 0.9. Weight decay is the setting `weight_decay` for all of them, so "adamw" is "adam"."""
 
 LOSSES = {
     "mse": "the squared error, averaged over outputs",
@@ -56,7 +67,7 @@ METRICS = {
 def check_optimiser(name: str, value: Any) -> Any:
     """Returns an optimiser if it is a name, or an optimiser of optax."""
     if isinstance(value, str):
-        return value if own_code.is_own(value) else errors.one_of(name, value, OPTIMISERS)
+        return value if own_code.is_own(value) else _one_of(name, value, OPTIMISERS)
     if callable(getattr(value, "init", None)) and callable(getattr(value, "update", None)):
         return value
     raise errors.ArgumentError(
@@ -68,7 +79,7 @@ def check_loss(name: str, value: Any) -> Any:
     """Returns a loss if it is None, a name, or a function of outputs and targets."""
     if value is None or callable(value) or own_code.is_own(value):
         return value
-    return errors.one_of(name, value, LOSSES)
+    return _one_of(name, value, LOSSES)
 
 
 def check_metrics(name: str, value: Any) -> tuple[Any, ...]:
@@ -76,13 +87,19 @@ def check_metrics(name: str, value: Any) -> tuple[Any, ...]:
     several = (value,) if isinstance(value, str) or callable(value) else value
     if not isinstance(several, Sequence):
         raise errors.ArgumentError(f"{name} is {errors.shown(value)}, but must be names or functions of metrics.")
-    found = tuple(
-        one if callable(one) or own_code.is_own(one) else errors.one_of(name, one, METRICS) for one in several
-    )
+    found = tuple(one if callable(one) or own_code.is_own(one) else _one_of(name, one, METRICS) for one in several)
     names = [name_of(one) for one in found]
     if len(set(names)) < len(names):
         raise errors.ArgumentError(f"{name} has the same name twice: {', '.join(names)}.")
     return found
+
+
+def _one_of(name: str, value: Any, names: Any) -> Any:
+    """Returns a name if it is known; the error mentions that it may also be in a file."""
+    try:
+        return errors.one_of(name, value, names)
+    except errors.ArgumentError as problem:
+        raise errors.ArgumentError(f"{problem} One of your own is named FILE.py:NAME.") from None
 
 
 def name_of(value: str | Callable[..., Any]) -> str:

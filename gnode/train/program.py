@@ -238,7 +238,9 @@ def _update(
     gradient, loss, found = _gradient(state.params, hyper, batch, frozen, plan, key)
     norm = optax.tree.norm(gradient)
     clipped, _ = optax.clip_by_global_norm(hyper["clip"]).update(gradient, optax.EmptyState())
-    step, optimiser = take_step(plan.choices, hyper, clipped, (state.optimiser, state.params, state.update), decays)
+    step, optimiser = take_step(
+        plan.choices, hyper, clipped, (state.optimiser, state.params, state.update), decays, loss
+    )
     params = optax.apply_updates(state.params, step)
 
     first_loss = jnp.where(state.update == 0, loss, state.first_loss)

@@ -8,7 +8,17 @@ from typing import Any
 
 from gnode import errors
 from gnode.arguments import checked, checked_class
-from gnode.options import check_settings, choice, optional, options_of, setting, single, stages, words, yes_or_no
+from gnode.options import (
+    check_settings,
+    choice,
+    names_or_code,
+    optional,
+    options_of,
+    setting,
+    single,
+    stages,
+    yes_or_no,
+)
 from gnode.train.lr_schedule import read_schedule
 from gnode.train.named import check_loss, check_metrics, check_optimiser
 
@@ -68,7 +78,7 @@ class Settings:
     - `optimiser`: a name from `gnode.train.OPTIMISERS`, or any `optax.GradientTransformation`, which then has its own
       learning rate and decay.
     - `lr`: the learning rate.
-    - `lr_schedule`: what it is multiplied by over time, as a text: see `gnode.train.lr_schedule`.
+    - `lr_schedule`: what it is multiplied by over time, as a text: see `gnode.train.LrSchedule`.
     - `weight_decay`: the weight decay of AdamW; the update is -lr * (adam + weight_decay * w).
     - `decay`: "scaled" as above (ordinary AdamW), or "unscaled": -(lr * adam + weight_decay * w), as in the public code.
     - `batch_size`: the number of trials per update.
@@ -150,7 +160,7 @@ class Settings:
     )
     metrics: Any = fit_setting(  # noqa: RUF009
         (),
-        words,
+        names_or_code,
         "Further metrics of the validation trials, separated by colons.",
         example="accuracy:r2",
         check=check_metrics,
@@ -201,6 +211,12 @@ class Settings:
             )
         if self.optimiser_has_own_rate and self.lr_schedule != "constant":
             raise errors.ArgumentError("lr_schedule is for optimisers by name; give the optimiser of optax a schedule.")
+        for name in ("lr", "weight_decay"):
+            value, default = getattr(self, name), getattr(Settings, name)
+            if self.optimiser_has_own_rate and value != default:
+                raise errors.ArgumentError(
+                    f"{name} is {value:g}, but an optimiser that is an object has its own; leave {name} out."
+                )
 
     @property
     def optimiser_has_own_rate(self) -> bool:

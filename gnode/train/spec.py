@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gnode import errors, models, own_code
+from gnode import errors, files, models, own_code
 from gnode.arguments import check_kind, checked, checked_class
 from gnode.cells import registry
 from gnode.init import SMALL_BIAS_STD
@@ -244,6 +244,52 @@ def train_spec(
         out = runs / f"{short_name(task.name)}-{model}-{net.cell.units}"
     named = {"spec": as_stored(spec.settings)}
     return fit_with(net, task, settings, key=key, out=out, progress=progress, extra_config=named, callbacks=callbacks)
+
+
+@checked
+def train_or_resume(
+    spec: RunSpec, out: str | Path, *, progress: bool | None = None, callbacks: "Callbacks | None" = None
+) -> "Run":
+    """Trains the run that a specification describes, or, where `out` holds that very run already, what is left of it.
+
+    **Arguments:** as in `train_spec`.
+
+    **Raises:** `StoreError` if the folder holds another run: one of other settings, or of other code of the user's own.
+
+    >>> import tempfile
+    >>> spec = RunSpec.of("flipflop-square", {"trials": 4, "bins": 3, "widths": (4,), "epochs": 1})
+    >>> folder = tempfile.mkdtemp()
+    >>> [train_or_resume(spec, folder).status for _ in range(2)]
+    ['finished', 'finished']
+    """
+    from gnode.train import run_folder
+    from gnode.train._fit import resume
+
+    folder = as_path("out", out)
+    if not (folder / run_folder.CONFIG).exists():
+        return train_spec(spec, folder, progress=progress, callbacks=callbacks)
+    _check_same(folder, spec)
+    return resume(folder, trust=True, progress=progress, callbacks=callbacks)
+
+
+def _check_same(folder: Path, spec: RunSpec) -> None:
+    """Raises a `StoreError` if the run in a folder is not the one that a specification describes."""
+    from gnode.train import run_folder, stored_code
+
+    config = run_folder.read_config(folder)
+    wanted = {"task": spec.task, **files.as_read(as_stored(spec.settings))}
+    there = {"task": config["task"]["name"], **config.get("spec", {})}
+    if differing := [name for name in {**there, **wanted} if there.get(name) != wanted.get(name)]:
+        raise errors.StoreError(
+            f"{folder} holds a run with other settings than these ({', '.join(differing)}); choose another folder, or "
+            f"remove that one."
+        )
+    names = [spec.task, *stored_code.names_in(spec.settings)]
+    here = stored_code.Copies.of([name for name in names if isinstance(name, str)]).digests
+    if here != {code.digest for code in stored_code.read(folder, config.get("code")).values()}:
+        raise errors.StoreError(
+            f"{folder} holds a run of the same settings whose own code was different; choose another folder, or remove it."
+        )
 
 
 def read(name: str, text: str) -> Any:

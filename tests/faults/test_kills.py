@@ -33,7 +33,8 @@ class Case:
 
 
 def sweep_case(engine, kills):
-    return Case(f"{SWEEP} --engine {engine} --out out", f"sweep resume out --engine {engine}", "sweep.json", kills)
+    resume = "sweep resume out" + (" --engine ray" if engine == "ray" else "")  # the others are in the folder
+    return Case(f"{SWEEP} --engine {engine} --out out", resume, "sweep.json", kills)
 
 
 REPRODUCE = "reproduce run annulus-generalisation --out out"

@@ -12,7 +12,8 @@ from own_code_files import MINE
 
 import gnode
 from gnode import errors
-from gnode.sweeps import sweep_or_resume
+from gnode.sweeps import _run, sweep_or_resume
+from gnode.sweeps.engines.threads import Threads
 
 SMALL = {"state": 3, "epochs": 2, "batch_size": 3, "trials": 6, "validation": 4}
 AXES = {"model": ["mine.py:LowRank", "mine.py:leaky", "rnn"], "rank": [1, 2], "seed": [0, 1]}
@@ -146,6 +147,19 @@ def test_a_name_of_another_process_is_asked_for(mine):
     assert gnode.resume_sweep("grid", own=[factory]).status()["finished"] == 1
 
 
+@pytest.mark.parametrize("engine", ["threads", "one_program", "auto", "ray"])
+def test_a_sweep_goes_on_by_the_engine_it_was_begun_by(mine, engine, monkeypatch):
+    small = {"state": 2, "epochs": 1, "trials": 4, "bins": 3, "model": "rnn"}
+    made = gnode.sweep("flipflop-square", "grid", engine=engine, prepare=True, **small)
+    assert made.engine == ("auto" if engine == "ray" else engine)
+    used = []
+    monkeypatch.setattr(_run, "make_engine", lambda name, **options: used.append(name) or Threads())
+    gnode.resume_sweep("grid")
+    assert used == [made.engine]
+    gnode.resume_sweep("grid", engine="one_program")
+    assert used[1:] == ["one_program"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["threads", "one_program"])
 def test_kill_9_and_resume_give_the_same_table(mine, engine):
@@ -160,7 +174,7 @@ def test_kill_9_and_resume_give_the_same_table(mine, engine):
     time.sleep(1.5)
     killed.kill()
     killed.wait()
-    resume = [sys.executable, "-m", "gnode", "sweep", "resume", "grid", "--engine", engine]
+    resume = [sys.executable, "-m", "gnode", "sweep", "resume", "grid"]
     refused = subprocess.run(resume, capture_output=True, text=True)
     assert refused.returncode == 2
     assert "--trust" in refused.stderr + refused.stdout

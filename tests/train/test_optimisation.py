@@ -1,5 +1,6 @@
 """Schedules, averaging, optimisers, noise, dropout and fresh trials, each against something independent."""
 
+import inspect
 import math
 
 import equinox as eqx
@@ -66,7 +67,7 @@ def by_hand(settings, optimiser, epochs, average=None):
 
     @eqx.filter_jit
     def step(params, state, chosen, weight):
-        batch = train._replace(**{k: getattr(train, k)[chosen] for k in train._fields[:-1]}, weight=weight)
+        batch = jax.tree.map(lambda values: values[chosen], train)._replace(weight=weight)
         gradient = jax.grad(lambda p: losses(eqx.combine(p, frozen), batch, "mse", "every").loss)(params)
         updates, state = optimiser.update(gradient, state, params)
         return optax.apply_updates(params, updates), state
@@ -104,23 +105,74 @@ def test_schedule_clipping_and_averaging_are_optax_s_own():
     assert_close(state.average, mean)
 
 
-@pytest.mark.parametrize("name", sorted(set(OPTIMISERS) - {"adam", "momentum"}))
+@pytest.mark.parametrize("name", sorted(set(OPTIMISERS) - {"adam", "adamw", "momentum"}))
 def test_optimisers_by_name_are_optax_s(name):
     """Three steps on weights and gradients drawn at random, with decay added as AdamW adds it."""
     rng = np.random.default_rng(0)
     params = theirs = {"W": jnp.asarray(rng.normal(size=(3, 2)), jnp.float32)}
     settings = Settings(lr=1e-3, weight_decay=0.1, optimiser=name)
     hyper = program.hyper_of(settings, program.plan_of(settings, small_task()))
-    own = {"weight_decay": 0.0} if name in ("adan", "lamb", "lars", "lion", "novograd", "adadelta") else {}
-    reference = getattr(optax, name)(1e-3, **own)
+    decaying = ("adan", "lamb", "lars", "lion", "novograd", "adadelta", "adamaxw", "nadamw")
+    own = {"weight_decay": 0.0} if name in decaying else {"key": 0} if name == "noisy_sgd" else {}
+    reference = optax.with_extra_args_support(getattr(optax, name)(1e-3, **own))
     ours, state = first_state(name, params), reference.init(params)
     for update in range(3):
         gradient = {"W": jnp.asarray(rng.normal(size=(3, 2)), jnp.float32)}
-        step, ours = take_step(settings, hyper, gradient, (ours, params, jnp.int32(update)), {"W": True})
+        step, ours = take_step(
+            settings, hyper, gradient, (ours, params, jnp.int32(update)), {"W": True}, jnp.float32(2.0)
+        )
         params = optax.apply_updates(params, step)
-        step, state = reference.update(gradient, state, theirs)
+        step, state = reference.update(gradient, state, theirs, value=jnp.float32(2.0))
         theirs = {"W": theirs["W"] + step["W"] - 1e-3 * 0.1 * theirs["W"]}
     np.testing.assert_allclose(params["W"], theirs["W"], rtol=1e-6, atol=1e-7)
+
+
+def test_every_optimiser_of_optax_has_its_name():
+    """All that optax makes of a learning rate. A search along a line needs the loss as a function."""
+    makers = {name: make for name, make in vars(optax).items() if inspect.isfunction(make)}
+    made = {name for name, make in makers.items() if make.__module__ == "optax._src.alias"}
+    made = {name for name in made if "learning_rate" in inspect.signature(makers[name]).parameters} | {"polyak_sgd"}
+    assert made - {"lbfgs", "rprop", "optimistic_adam"} <= set(OPTIMISERS)  # the last is what optimistic_adam_v2 replaces
+
+
+def one(outputs):
+    return outputs
+
+
+def per_trial(outputs, targets):
+    return jnp.mean((outputs - targets) ** 2, axis=(1, 2))
+
+
+def raises(outputs, targets):
+    raise ValueError("no")
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"loss": one}, r"loss one fails \(TypeError: .*\); it is called with outputs and targets"),
+        ({"loss": raises}, r"loss raises fails \(ValueError: no\)"),
+        (
+            {"loss": per_trial},
+            r"loss per_trial returns an array of shape \(8,\) .* every bin of every trial, \(8, 12\)",
+        ),
+        ({"loss": lambda outputs, targets: 0.0}, r"returns an array of shape \(\)"),
+        ({"metrics": (lambda outputs, targets, weight: outputs,)}, "must return one number"),
+        ({"metrics": (one,)}, "metric one fails"),
+        ({"optimiser": optax.lbfgs()}, "optimiser fails on these weights"),
+        ({"optimiser": optax.sgd(0.1), "lr": 5.0}, "lr is 5, but an optimiser that is an object has its own"),
+        ({"optimiser": optax.sgd(0.1), "weight_decay": 0.3}, "leave weight_decay out"),
+    ],
+)
+def test_objects_that_do_not_fit_are_told_before_anything_is_written(given, sentence, tmp_path):
+    with pytest.raises(ArgumentError, match=sentence):
+        fit(small_net(), small_task(), out=tmp_path / "run", epochs=1, batch_size=8, **given)
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_optimiser_that_looks_at_the_loss():
+    optimiser = optax.chain(optax.sgd(0.1), optax.contrib.reduce_on_plateau(patience=1, accumulation_size=1))
+    assert fit(small_net(), small_task(), epochs=3, optimiser=optimiser).status == "finished"
 
 
 def test_an_optimiser_of_optax_as_an_object():
