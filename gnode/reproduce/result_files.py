@@ -87,8 +87,11 @@ def tables(content: dict[str, Any]) -> str:
     """Returns the numbers and the claims of a result as Markdown tables."""
     parts = []
     if content["numbers"]:
-        lines = ["| | here | the paper |", "|---|---|---|"]
-        lines += [_row(n["name"], _mean_and_std(n), n["published"] or "") for n in content["numbers"]]
+        rows = [(n["name"], _mean_and_std(n), n["published"] or "") for n in content["numbers"]]
+        if any(published for *_, published in rows):
+            lines = ["| | here | the paper |", "|---|---|---|", *(_row(*row) for row in rows)]
+        else:
+            lines = ["| | here |", "|---|---|", *(_row(*row[:2]) for row in rows)]
         parts.append("\n".join(lines))
     if content["checks"]:
         whose = "claim" if content.get("kind") == "extension" else "the paper's claim"
