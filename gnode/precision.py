@@ -5,6 +5,8 @@ from contextlib import contextmanager
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
 from jaxtyping import PyTree
 
 from gnode import errors
@@ -38,6 +40,8 @@ def to_dtype(tree: PyTree, dtype: jnp.dtype | type) -> PyTree:
 
     def cast(leaf: PyTree) -> PyTree:
         is_float = hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jnp.floating)
-        return leaf.astype(dtype) if is_float else leaf
+        if not is_float or isinstance(leaf, np.ndarray | Tracer):
+            return leaf.astype(dtype) if is_float else leaf
+        return jnp.asarray(np.asarray(leaf).astype(dtype))  # by numpy, which compiles nothing for each new shape
 
     return jax.tree.map(cast, tree)

@@ -44,7 +44,8 @@ OPTIMISERS = (
     "yogi",
 )
 """Optimisers by their names in optax: all that need no more than gradient, weights and loss, and whose learning rate may
-change from step to step, which that of rprop may not. "momentum" is sgd with a momentum of 0.9. Weight decay is the setting `weight_decay` for all of them, so "adamw" is "adam"."""
+change from step to step, which that of rprop may not. "momentum" is sgd with a momentum of 0.9. Weight decay is the setting
+`weight_decay` for all of them, so "adamw" is "adam"."""
 
 LOSSES = {
     "mse": "the squared error, averaged over outputs",

@@ -132,7 +132,9 @@ def test_every_optimiser_of_optax_has_its_name():
     makers = {name: make for name, make in vars(optax).items() if inspect.isfunction(make)}
     made = {name for name, make in makers.items() if make.__module__ == "optax._src.alias"}
     made = {name for name in made if "learning_rate" in inspect.signature(makers[name]).parameters} | {"polyak_sgd"}
-    assert made - {"lbfgs", "rprop", "optimistic_adam"} <= set(OPTIMISERS)  # the last is what optimistic_adam_v2 replaces
+    assert made - {"lbfgs", "rprop", "optimistic_adam"} <= set(
+        OPTIMISERS
+    )  # the last is what optimistic_adam_v2 replaces
 
 
 def one(outputs):

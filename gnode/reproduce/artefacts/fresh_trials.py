@@ -4,8 +4,8 @@ Shows: the validation error of gnODEs that are trained on the same 500 trials th
 on new ones in every update, and with noise on the states, the inputs or the initial states; and how the memories of each
 last. A memory is the output at the end of a validation trial. From then on the network runs without input; its drift is how
 far the output has moved after one second, its memory time when it has moved by more than 0.1 (at most 60 s are simulated).
-Networks with noise are trained on new trials in every update, 30,000 of them, so the row to compare them with is "square, new
-every update". Noise on inputs makes the network ignore small pulses, so its error without noise is larger.
+Networks with noise are trained on new trials in every update, 30,000 of them, so the row to compare them with is "square,
+new every update". Noise on inputs makes the network ignore small pulses, so its error without noise is larger.
 
 Command: gnode reproduce run fresh-trials --scale paper
 Cost at paper scale: 55 networks of 30,000 updates and 30 of 100,000, 10 minutes on one H200; smoke: 80 s on two cores.
