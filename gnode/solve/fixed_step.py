@@ -6,7 +6,7 @@ from typing import Any
 from jaxtyping import Array, Float
 
 from gnode.cells import Cell
-from gnode.solve._bin import advance, tableau_of
+from gnode.solve._bin import advance
 from gnode.solve._solver import ADAPTIVE, Solver
 
 __all__ = ["fixed_step", "has_fixed_step"]
@@ -26,7 +26,7 @@ def fixed_step(
     x_end: Float[Array, " inputs"] | None = None,
 ) -> Float[Array, " state"]:
     """Computes the state after a bin of length `dt` under the input `x`, which stays or goes to `x_end` linearly."""
-    tableau = tableau_of(solver)
+    tableau = _tableau_of(solver)
     if tableau is None:  # the adjoint decides how the steps are differentiated, and nothing else
         ends = x if x_end is None else x_end
         return advance(cell, h, (x, ends, dt), dataclasses.replace(solver, adjoint="discretise_then_optimise"))
@@ -41,6 +41,14 @@ def fixed_step(
             slopes.append(cell.vector_field(h + step * _combined(row, slopes), input_at(float(share))))
         h = h + step * _combined(tableau.b_sol, slopes)
     return h
+
+
+def _tableau_of(solver: Solver) -> Any:
+    if solver.method in ("euler", "forward_backward_euler"):
+        return None
+    from gnode.solve._diffrax_steps import tableau_of  # imports diffrax
+
+    return tableau_of(solver)
 
 
 def _combined(weights: Any, slopes: list[Array]) -> Any:

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import optimize
 
 from gnode import errors
 from gnode.arguments import checked, checked_class
@@ -292,6 +291,8 @@ def _bracket_above(
     # Two roots may lie between successive variances: search for them where the relative growth was smallest.
     least = min(range(len(tried)), key=lambda i: tried[i][1] / max(tried[i][0], _SMALL))
     below, above = tried[max(least - 1, 0)][0], tried[min(least + 1, len(tried) - 1)][0]
+    from scipy import optimize  # imported here as in `_roots`
+
     dip = optimize.minimize_scalar(
         lambda x: growth(x) / max(x, _SMALL),
         bounds=(below, above),

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy import optimize
 
 
 def bracketed_root(function: Callable[[float], float], low: float, high: float, rtol: float = 1e-15) -> float:
@@ -12,5 +11,7 @@ def bracketed_root(function: Callable[[float], float], low: float, high: float, 
     >>> bracketed_root(lambda x: x**2 - 4, 0.0, 5.0)
     2.0
     """
+    from scipy import optimize  # a quarter of a second, for which drawing a network need not wait
+
     answer = optimize.brentq(function, low, high, xtol=1e-300, rtol=np.float64(rtol), maxiter=200)
     return float(answer)  # pyright: ignore[reportArgumentType]
