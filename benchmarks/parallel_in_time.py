@@ -1,12 +1,19 @@
-"""Times a long trajectory by a loop over bins and by Newton's method on all bins at once.
+"""Times one gradient of long trajectories, bin after bin and all bins at once: drawn networks, trained ones, a chaotic one.
 
-    python benchmarks/parallel_in_time.py
+    python benchmarks/parallel_in_time.py                        # the lengths that suit this machine
+    python benchmarks/parallel_in_time.py 1000 20000 100000      # others
 
-The map h_t = f(h_(t-1), x_t), linearised about a guess of all states, is a linear recurrence, which an associative scan
-solves in log T rounds. The guess is improved until it converges, so the result is that of the loop up to rounding. This
-benchmark measures when it is faster, for small N and one trial.
+The loop is the one that training takes here. The trained networks are the kept weights of the artefact true-attractors, on
+trials of their own task, one after another; the chaotic one must fall back to the loop, and says so. Products are in full
+float32 both times, so that the numbers can be compared.
 """
 
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array
@@ -15,65 +22,92 @@ from timing import report
 from gnode import cells
 from gnode.bench import compare
 from gnode.cells import Cell
-from gnode.solve import Solver, rollout_batch
+from gnode.reproduce.kept_weights import restore_weights
+from gnode.solve import Solver, rollout_at_once, rollout_batch
 
-DT, TOLERANCE, MOST = 0.2, 1e-5, 200
+LENGTHS = {"cpu": (1000, 20_000), "gpu": (100, 1000, 20_000, 200_000)}
+WIDTHS = {"cpu": (2, 6), "gpu": (2, 6, 16, 32, 64, 100)}
+DT = 0.2
+TRAINED = ("square", "rectangle", "annulus", "ring", "variable-n3", "variable-n6")
+LOOP, AT_ONCE = Solver(), Solver(time="parallel")
+
+Case = tuple[str, Cell, Array, float]
+"""A name, a cell, the inputs of one long trial, and the length of a bin."""
 
 
-def by_newton(cell: Cell, xs: Array, h0: Array) -> tuple[Array, Array]:
-    """Computes the states, and the number of Newton iterations."""
+def drawn(state: int, bins: int) -> Case:
+    """A gnODE with the initialiser's own weights, three hidden layers of 100, driven by noise."""
+    cell = cells.gnode(3, state, widths=(100, 100, 100), key=0)
+    return f"drawn gnODE, N = {state}", cell, jax.random.normal(jax.random.key(1), (bins, 3)), DT
 
-    def step(h: Array, x: Array) -> Array:
-        return h + DT * cell.vector_field(h, x)
 
-    def join(first: tuple[Array, Array], then: tuple[Array, Array]) -> tuple[Array, Array]:
-        """Composes two affine maps."""
-        return then[0] @ first[0], jnp.einsum("...ij,...j->...i", then[0], first[1]) + then[1]
+def chaotic(bins: int) -> Case:
+    """A rate network with four times the critical weights and no input."""
+    cell = cells.rate_rnn(1, 60, init="critical", tau=0.1, key=0)
+    cell = eqx.tree_at(lambda cell: cell.F.W, cell, replace_fn=lambda W: tuple(4 * matrix for matrix in W))
+    return "chaotic rate network, N = 60", cell, jnp.zeros((bins, 1)), 0.1
 
-    def improve(guess: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        states, _, rounds = guess
-        before = jnp.concatenate([h0[None], states[:-1]])
-        slopes = jax.vmap(jax.jacfwd(step))(before, xs)
-        values = jax.vmap(step)(before, xs)
-        offsets = values - jnp.einsum("tij,tj->ti", slopes, before)
-        slopes_to, offsets_to = jax.lax.associative_scan(join, (slopes, offsets))
-        new = slopes_to @ h0 + offsets_to
-        return new, jnp.max(jnp.abs(new - states)), rounds + 1
 
-    def goes_on(guess: tuple[Array, Array, Array]) -> Array:
-        return (guess[1] > TOLERANCE) & (guess[2] < MOST)
+def trained(bins: int) -> Iterator[Case]:
+    """The first kept gnODE of each attractor, on its validation trials one after another."""
+    with tempfile.TemporaryDirectory() as folder:
+        for sweep in restore_weights("true-attractors", folder):
+            name = sweep.folder.name.removeprefix("attractor-").removesuffix("-paper")
+            if name in TRAINED:
+                kept = [int(path.parent.name) for path in sweep.folder.glob("members/*/weights.npz")]
+                run = sweep.load(min(member for member in kept if sweep.members[member]["model"] == "gnode"))
+                inputs = jnp.asarray(run.task.validation.inputs).reshape(-1, run.net.inputs)
+                repeated = jnp.tile(inputs, (-(-bins // len(inputs)), 1))[:bins]
+                yield f"trained: {name}, N = {run.net.cell.units}", run.net.cell, repeated, run.dt
 
-    start = (jnp.zeros((xs.shape[0], h0.shape[0])), jnp.float32(jnp.inf), jnp.int32(0))
-    states, _, rounds = jax.lax.while_loop(goes_on, improve, start)
-    return states, rounds
+
+def times_of(case: Case) -> dict[str, Any]:
+    """Times a gradient of the mean squared state by the weights, both ways, in turn."""
+    name, cell, xs, dt = case
+    steps = jnp.full((1, len(xs)), dt)
+    h0 = jax.random.normal(jax.random.key(2), (1, cell.state_size))
+
+    def gradient_by(solver: Solver) -> Callable[[], tuple[Array, Cell]]:
+        @eqx.filter_jit
+        @eqx.filter_value_and_grad
+        def gradient(cell: Cell) -> Array:
+            return jnp.mean(rollout_batch(cell, xs[None], h0, steps, solver, gradient_only=True) ** 2)
+
+        return lambda: gradient(cell)
+
+    ways = {"loop": gradient_by(LOOP), "at once": gradient_by(AT_ONCE)}
+    (loss, one), (other_loss, other) = (way() for way in ways.values())
+    size = max(float(jnp.max(jnp.abs(leaf))) for leaf in jax.tree.leaves(one))
+    leaves = zip(jax.tree.leaves(one), jax.tree.leaves(other))
+    error = max(float(jnp.max(jnp.abs(a - b))) for a, b in leaves) / size
+    found = rollout_at_once(cell, xs, h0[0], dt=dt)
+    times = compare(ways, rounds=5)
+    return {
+        "network": name,
+        "bins": len(xs),
+        "loop, ms": times["loop"],
+        "at once, ms": times["at once"],
+        "times faster": times["loop"] / times["at once"],
+        "rounds": int(found.rounds),
+        "converged": "yes" if bool(found.converged) else "no: the loop",
+        "difference of the losses": abs(float(loss - other_loss)) / float(loss),
+        "difference of the gradients": error,
+    }
 
 
 def main() -> None:
+    backend = jax.default_backend()
+    lengths = [int(text) for text in sys.argv[1:]] or LENGTHS.get(backend, LENGTHS["cpu"])
     rows = []
-    for state, bins in ((2, 1000), (2, 20_000), (6, 1000), (6, 20_000), (16, 20_000)):
-        cell = cells.gnode(3, state, widths=(32,), key=0)
-        xs, h0 = jax.random.normal(jax.random.key(1), (bins, 3)), jnp.zeros(state)
-
-        @jax.jit
-        def loop(xs: Array, h0: Array, cell: Cell = cell) -> Array:
-            return rollout_batch(cell, xs[None], h0[None], jnp.full((1, xs.shape[0]), DT), Solver())[0]
-
-        newton = jax.jit(lambda xs, h0, cell=cell: by_newton(cell, xs, h0))
-        states, rounds = newton(xs, h0)
-        error = float(jnp.max(jnp.abs(states - loop(xs, h0))))
-        times = compare({"loop": lambda: loop(xs, h0), "newton": lambda: newton(xs, h0)}, rounds=5)  # noqa: B023
-        rows.append(
-            {
-                "state": state,
-                "bins": bins,
-                "bin after bin, ms": times["loop"],
-                "all at once, ms": times["newton"],
-                "ratio": times["loop"] / times["newton"],
-                "rounds": int(rounds),
-                "largest difference": error,
-            }
-        )
-    report("A long trajectory of a gnODE, bin after bin and all bins at once", rows, "parallel_in_time")
+    with jax.default_matmul_precision("highest"):
+        for bins in lengths:
+            cases = [
+                *(drawn(state, bins) for state in WIDTHS.get(backend, WIDTHS["cpu"])),
+                *trained(bins),
+                chaotic(bins),
+            ]
+            rows += [times_of(case) for case in cases]
+    report("One gradient of a long trajectory, bin after bin and all bins at once", rows, "parallel_in_time")
 
 
 if __name__ == "__main__":

@@ -3,11 +3,12 @@
 The states h_1 ... h_T of the map h_t = f_t(h_(t-1)) are the zero of the residual r_t = f_t(h_(t-1)) - h_t. Linearised about
 a guess, the correction d solves a linear recurrence, which `solve_recurrence` computes in log T rounds of products:
 
-    d_t = a J_t d_(t-1) + r_t,      J_t = df_t/dh at h_(t-1),      h <- h + d.
+    d_t = J_t d_(t-1) + r_t,      J_t = df_t/dh at h_(t-1),      h <- h + d.
 
-Plain Newton has a = 1 and converges in a few rounds where the trajectory is stable. Where the residual explodes, a is
-halved; a = 0 takes each state through its own step, so every round makes at least one more state of the beginning exact. A
-trajectory whose errors grow (chaos) would need about T rounds; after `rounds` of them the loop takes over.
+Plain Newton converges in a few rounds where the trajectory is stable. Where a correction is larger than a trust radius, or
+overflows, as products of growing Jacobians do, the state takes its own step instead, h_t <- f_t(h_(t-1)), so every round
+makes at least one more state of the beginning exact. The radius is in units of the largest state, and shrinks if the rounds
+go on. A trajectory whose errors grow (chaos) would need about T rounds; after `rounds` of them the loop takes over.
 
 Derivatives do not see the rounds: the states solve h_t = f_t(h_(t-1)), so that their tangents solve the same linear
 recurrence, dh_t = J_t dh_(t-1) + (the tangent of f_t at a fixed state). Its transpose, the gradient, is one scan backwards.
@@ -34,10 +35,9 @@ Step = Callable[[PyTree, Array, PyTree], Array]
 
 ROUNDING = 4
 """States are accepted when no step misses the next state by more than this many units of rounding, relative to 1 + |h|."""
-EXPLODED = 10.0
-"""A round of plain Newton often makes the error larger, and it converges all the same; by so many times is too much."""
-LEAST_SHARE = 1 / 64
-"""Below this a counts as zero."""
+RADII, ROUNDS_EACH = (1.5, 1.0, 0.5), 12
+"""The trust radius in units of the largest state: each for so many rounds, the last one from then on. Of networks trained
+on flip-flops some need the first to be this large, others the last to be this small (benchmarks/parallel_in_time.py)."""
 
 
 class Rounds(NamedTuple):
@@ -110,10 +110,6 @@ def _states_jvp(newton: Newton, primals: tuple, tangents: tuple) -> tuple[tuple,
 
 class _Guess(NamedTuple):
     states: Array
-    least: Array
-    """The smallest error so far."""
-    share: Array
-    """a: how much of the Jacobian is used."""
     rounds: Array
     converged: Array
 
@@ -128,20 +124,14 @@ def _newton(newton: Newton, values: PyTree, h0: Array, bins: PyTree, guess: Arra
         ends, J = _linearised(newton, values, _before(h0, now.states), bins)
         residual = ends - now.states
         error = jnp.max(jnp.abs(residual) / (1 + jnp.abs(now.states)))
-        error = jnp.where(jnp.isnan(error), jnp.inf, error)
-        exploded = error > EXPLODED * now.least
-        smaller = jnp.where(now.share > LEAST_SHARE, now.share / 2, 0.0)
-        larger = jnp.clip(2 * now.share, LEAST_SHARE, 1.0)
-        share = jnp.where(exploded, smaller, larger).astype(error.dtype)
-        correction = solve_recurrence(share * J, residual)
-        # A product of growing Jacobians may overflow: there each state takes its own step only.
-        new = jnp.where(jnp.isfinite(correction), now.states + correction, ends)
-        return _Guess(new, jnp.minimum(error, now.least), share, now.rounds + 1, error <= tolerance)
+        correction = solve_recurrence(J, residual)
+        largest = jnp.max(jnp.where(jnp.isfinite(ends), jnp.abs(ends), 0.0))
+        radius = largest * jnp.asarray(RADII, ends.dtype)[jnp.minimum(now.rounds // ROUNDS_EACH, len(RADII) - 1)]
+        is_trusted = jnp.all(jnp.abs(correction) <= radius, axis=-1, keepdims=True)  # NaN is not
+        new = jnp.where(is_trusted, now.states + correction, ends)
+        return _Guess(new, now.rounds + 1, error <= tolerance)
 
-    infinite = jnp.full((), jnp.inf, guess.dtype)
-    return jax.lax.while_loop(
-        goes_on, improve, _Guess(guess, infinite, jnp.ones((), guess.dtype), jnp.int32(0), jnp.bool_(False))
-    )
+    return jax.lax.while_loop(goes_on, improve, _Guess(guess, jnp.int32(0), jnp.bool_(False)))
 
 
 def _linearised(newton: Newton, values: PyTree, before: Array, bins: PyTree) -> tuple[Array, Array]:
