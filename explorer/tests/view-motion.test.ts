@@ -1,6 +1,7 @@
 /** What moves in the view: trajectories, the live state, trials, and the points that follow a slider. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { middles } from "../src/math/slow-states";
 import { Live } from "../src/view/live";
 import { trajectory, type Law, type Trajectory } from "../src/view/motion";
 import type { Tracked } from "../src/view/overlay";
@@ -32,7 +33,7 @@ function tracked(x: number): Watched {
   const tracker = new PointTracker(scheduler, "test", { changed: () => undefined, happened: (all) => void happened.push(...all), passed: () => undefined }, 0.01);
   const starts = [-1.2, -0.1, 0.1, 1.2].map((value) => Float64Array.of(value));
   const conditions = (value: number) => ({ system: cubic, x: Float64Array.of(value), kind: "flow" as const, dt: 0.1 });
-  tracker.reset(conditions(x), starts);
+  tracker.reset(conditions(x), { known: starts });
   finish(scheduler);
   let from = x;
   const move = (to: number, seeking = true): void => {
@@ -41,7 +42,7 @@ function tracked(x: number): Watched {
     from = to;
   };
   const search = (): void => {
-    tracker.search(starts, { name: "x", value: from });
+    tracker.search({ known: starts }, { name: "x", value: from });
     finish(scheduler);
   };
   return { tracker, happened, move, search };
@@ -100,6 +101,31 @@ test("points that were overlooked are no event", () => {
   search();
   assert.equal(tracker.points.length, 3);
   assert.deepEqual(happened, []);
+});
+
+test("isolated points beyond the most are left out, and that is known", () => {
+  const scheduler = new Scheduler();
+  const tracker = new PointTracker(scheduler, "test", { changed: () => undefined, happened: () => undefined, passed: () => undefined }, 0.01, 2);
+  const conditions = { system: cubic, x: Float64Array.of(0), kind: "flow" as const, dt: 0.1 };
+  const starts = (values: number[]) => ({ known: values.map((value) => Float64Array.of(value)) });
+  tracker.reset(conditions, starts([-1.2, 1.2, -1.1]));
+  finish(scheduler);
+  assert.deepEqual([tracker.points.length, tracker.isFull], [2, false]);
+  tracker.reset(conditions, starts([-1.2, 1.2, 0.1]));
+  finish(scheduler);
+  assert.deepEqual([tracker.points.length, tracker.isFull], [2, true]);
+});
+
+test("starts that depend on what is found are tried after the others", () => {
+  const scheduler = new Scheduler();
+  const tracker = new PointTracker(scheduler, "test", { changed: () => undefined, happened: () => undefined, passed: () => undefined }, 0.01);
+  const conditions = { system: cubic, x: Float64Array.of(0), kind: "flow" as const, dt: 0.1 };
+  tracker.reset(conditions, {
+    known: [Float64Array.of(-1.2), Float64Array.of(1.2)],
+    *more(_given, points) { return middles(points.map(({ point }) => point.h), 5); },
+  });
+  finish(scheduler);
+  assert.equal(kinds(tracker.points), "stable,stable,unstable");
 });
 
 function run(start: number, x: number, given: Law): Trajectory {

@@ -10,10 +10,10 @@ import { carrierOf } from "./particles";
 import { Portrait } from "./portrait";
 import type { Scheduler } from "./scheduler";
 import { sampleBox } from "./space";
-import { KINDS } from "./symbols";
+import { knownStarts, scatteredStarts } from "./starts";
 import type { Key, Limits, Store, ViewState } from "./store";
 import type { Colours } from "./theme";
-import { PointTracker, type Conditions, type Happening, type Parameter } from "./tracker";
+import { PointTracker, type Conditions, type Happening, type Parameter, type Starts } from "./tracker";
 import { Trajectories } from "./trajectories";
 import { emptyRun, runTrial, type TrialRun } from "./trial-run";
 
@@ -42,9 +42,6 @@ function spacingOf(model: Model): number {
   const { half } = model.box();
   return 0.03 * Math.sqrt(half.reduce((sum, value) => sum + value * value, 0));
 }
-
-/** Of a continuum of points, so many serve as starts of a search. */
-const MOST_STARTS = 60;
 
 let panes = 0;
 
@@ -143,21 +140,10 @@ export class Pane {
     return h;
   }
 
-  /** The points that Python found, and a few slow and visited states, from which Newton's method may find others. */
-  private starts(): Float64Array[] {
-    const { n, slow, states, network } = this.model;
-    const few = n > 12 ? 4 : 24;
-    const order = (kind: string): number => KINDS.indexOf(kind as (typeof KINDS)[number]);
-    const points = [...(network.points ?? [])].sort((a, b) => order(a.kind) - order(b.kind)); // so that numbers go by kind
-    const picked = points.slice(0, MOST_STARTS).map((point) => Float64Array.from(point.h));
-    for (const rows of [slow, states]) {
-      const count = Math.floor(rows.length / n);
-      for (let k = 0; k < Math.min(few, count); k++) {
-        const row = Math.floor((k / few) * count) * n;
-        picked.push(rows.slice(row, row + n));
-      }
-    }
-    return picked;
+  /** What Python found, then states away from where the network went. */
+  private starts(before: readonly Float64Array[] = []): Starts {
+    const { model } = this;
+    return { known: [...before, ...knownStarts(model)], more: (conditions, points) => scatteredStarts(model, conditions, points) };
   }
 
   /** Shows another network with the same kind of state: its points are followed, as over the epochs of a film. */
@@ -326,7 +312,7 @@ export class Pane {
   /** Looks for points that following may have missed, such as those that were born far from the others; not while it is under way. */
   searchAgain(parameter: Parameter): boolean {
     if (this.tracker.busy) return false;
-    this.tracker.search([...this.slowStarts(this.model.n > 12 ? 3 : 12), ...this.starts()], parameter);
+    this.tracker.search(this.starts(this.slowStarts(this.model.n > 12 ? 3 : 12)), parameter);
     return true;
   }
 

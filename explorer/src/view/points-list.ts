@@ -6,6 +6,7 @@ import type { Tracked } from "./overlay";
 import type { Pane } from "./pane";
 import type { Store } from "./store";
 import { symbolIcon } from "./symbols";
+import { MOST_ISOLATED } from "./tracker";
 
 const FEW = 14;
 
@@ -56,7 +57,7 @@ export class PointsList {
     fill(this.head, ...names.map((name, k) => element("th", { scope: "col", class: k > 1 ? "number" : null }, name)), canChoose ? element("th", { scope: "col" }, "plane through") : null);
     fill(this.body, ...shownPoints.map((tracked) => this.row(pane, tracked, outputs, canChoose)));
     this.more.hidden = points.length <= FEW;
-    this.note.textContent = noteOf(points.length, pane.tracker.busy, canChoose);
+    this.note.textContent = noteOf(pane, canChoose);
     const tracked = pane.tracker.byId(selected);
     fill(this.details, ...(tracked === null ? [] : [element("h3", {}, `Point ${tracked.id}, ${tracked.point.kind}`), factList([...factsOfPoint(pane, tracked), ["state", stateWords(tracked)]])]));
     if (focused?.startsWith("point-") === true) this.element.querySelector<HTMLElement>(`[data-test="${focused}"]`)?.focus();
@@ -103,9 +104,10 @@ export class PointsList {
   }
 }
 
-function noteOf(count: number, busy: boolean, canChoose: boolean): string {
-  if (count === 0) return busy ? "Looking for fixed points." : "No fixed point is known at this input.";
-  return `Select a point here or in the portrait${canChoose ? "; choose three for a plane through them" : ""}.`;
+function noteOf({ tracker }: Pane, canChoose: boolean): string {
+  if (tracker.points.length === 0) return tracker.busy ? "Looking for fixed points." : "No fixed point is known at this input.";
+  const full = tracker.isFull ? `There are more than ${MOST_ISOLATED} isolated points; the others are not shown. ` : "";
+  return `${full}Select a point here or in the portrait${canChoose ? "; choose three for a plane through them" : ""}.`;
 }
 
 function growthWords(constants: readonly number[]): string {
