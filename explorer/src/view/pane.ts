@@ -143,7 +143,7 @@ export class Pane {
   /** What Python found, then states away from where the network went. */
   private starts(before: readonly Float64Array[] = []): Starts {
     const { model } = this;
-    return { known: [...before, ...knownStarts(model)], more: (conditions, points) => scatteredStarts(model, conditions, points) };
+    return { known: [...before, ...knownStarts(model)], more: (...given) => scatteredStarts(model, ...given) };
   }
 
   /** Shows another network with the same kind of state: its points are followed, as over the epochs of a film. */

@@ -32,14 +32,13 @@ export function knownStarts(model: Model): Float64Array[] {
   return picked;
 }
 
-/** States away from the visited ones where the flow is slow, and middles between the points that are known by now. */
-export function* scatteredStarts(model: Model, conditions: Conditions, known: readonly Tracked[]): Generator<void, Float64Array[], void> {
+/** First states away from the visited ones where the flow is slow, then middles between the points that are known by now. */
+export function* scatteredStarts(model: Model, conditions: Conditions, known: readonly Tracked[], round: number): Generator<void, Float64Array[], void> {
   const { n } = model;
   const most = n <= 3 ? 60 : n <= 12 ? 24 : 6;
-  const slow = yield* slowNodesOf(conditions.system, conditions.x, latticeOf(model), most);
-  if (n <= 3) return slow;
+  if (round === 0) return yield* slowNodesOf(conditions.system, conditions.x, latticeOf(model), most);
   const isolated = known.filter(({ point }) => point.kind !== "marginal").map(({ point }) => point.h);
-  return [...slow, ...middles(isolated.slice(0, MOST_BETWEEN), most)];
+  return middles(isolated.slice(0, MOST_BETWEEN), most);
 }
 
 /** All of a space of up to three states; of a larger one the plane that is shown first. */

@@ -38,11 +38,14 @@ const MOST_MARGINAL = 120;
 /** Isolated points beyond these are left out, and the page says so. */
 export const MOST_ISOLATED = 2000;
 
-/** States from which points are looked for: some at once, and more of them when these have been tried. */
+/** States from which points are looked for: some at once, and others in rounds that know what the ones before have found. */
 export interface Starts {
   known: readonly Float64Array[];
-  more?(conditions: Conditions, points: readonly Tracked[]): Generator<void, readonly Float64Array[], void>;
+  more?(conditions: Conditions, points: readonly Tracked[], round: number): Generator<void, readonly Float64Array[], void>;
 }
+
+/** Rounds end when one finds nothing, and at the latest after so many. */
+const MOST_ROUNDS = 4;
 
 /** Where a slider leads, and how. */
 export interface Target {
@@ -200,9 +203,11 @@ export class PointTracker {
     const { conditions } = this;
     if (conditions === null) return;
     const added = yield* this.searchFrom(starts.known, conditions);
-    if (starts.more !== undefined) {
-      const more = yield* starts.more(conditions, this.points);
-      added.push(...(yield* this.searchFrom(more, conditions)));
+    for (let round = 0; starts.more !== undefined && round < MOST_ROUNDS; round++) {
+      const more = yield* starts.more(conditions, this.points, round);
+      const found = yield* this.searchFrom(more, conditions);
+      added.push(...found);
+      if (found.length === 0 && round > 0) break;
     }
     if (parameter === null) this.sort();
     else yield* this.tellBorn(added, conditions, parameter);
