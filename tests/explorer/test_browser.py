@@ -218,9 +218,9 @@ def test_dark_and_light(explore, scheme):
 def test_two_networks_beside_each_other(explore):
     """They share the plane and what is done to it; each follows its own flow."""
     window = explore("compared")
-    window.part("compare").select_option(label="weak memory")
-    window.wait("document.querySelectorAll('[data-test=portrait]').length === 2")
-    window.rest()
+    assert window.get("document.querySelectorAll('[data-test=portrait]').length") == 2
+    assert "compare" not in window.link()
+    assert "Points of memory." in window.text("points-note")
     assert window.part("pane-title").all_text_contents() == ["memory", "weak memory"]
     assert window.get("seen.axes(0)") == window.get("seen.axes(1)")
     np.testing.assert_allclose(np.abs(window.points(0)).max(), 1, atol=2 * window.pixel)
@@ -246,6 +246,8 @@ def test_two_networks_beside_each_other(explore):
     window.part("compare").select_option(label="nothing")
     window.wait("document.querySelectorAll('[data-test=portrait]').length === 1")
     window.rest()
+    assert "Points of" not in window.text("points-note")
+    assert window.link()["compare"] == "null"
 
 
 def test_a_film_of_training(explore):

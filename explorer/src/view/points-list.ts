@@ -2,6 +2,7 @@
 import { button, element, fill } from "./dom";
 import { duration, shown } from "./format";
 import { constantWords, factList, factsOfPoint, fastestGrowth, slowest } from "./hover";
+import { nameOf } from "./networks";
 import type { Tracked } from "./overlay";
 import type { Pane } from "./pane";
 import type { Store } from "./store";
@@ -15,7 +16,7 @@ export class PointsList {
   private readonly body = element("tbody");
   private readonly head = element("tr");
   private readonly details = element("div", { class: "point-details", "data-test": "point-details" });
-  private readonly note = element("p", { class: "gnode-note" });
+  private readonly note = element("p", { class: "gnode-note", "data-test": "points-note" });
   private readonly more: HTMLButtonElement;
   private all = false;
   private written = "";
@@ -27,7 +28,7 @@ export class PointsList {
     this.more = button("Show all", () => this.toggle(), { class: "quiet", "data-test": "points-more" });
     this.element = element("section", { class: "points", "aria-label": "Fixed points" },
       element("h2", {}, "Fixed points"), this.note, element("div", { class: "points-body" }, element("div", {}, element("div", { class: "gnode-scroll" }, table), this.more), this.details));
-    this.stop = store.on(["selected", "chosen", "layers"], () => this.write());
+    this.stop = store.on(["selected", "chosen", "layers", "other"], () => this.write());
   }
 
   private toggle(): void {
@@ -49,7 +50,7 @@ export class PointsList {
     const canChoose = pane.model.n > 2;
     const outputs = Math.min(3, pane.model.base.p);
     const shownPoints = this.all ? points : points.filter((tracked, k) => k < FEW || tracked.id === selected);
-    const key = JSON.stringify([selected, chosen, this.all, pane.law.map, shownPoints.map(({ id, point }) => [id, point.kind, shown(point.speed), constantWords(slowest(point.timeConstants)), shown(point.h[0], 5)])]);
+    const key = JSON.stringify([whose(pane, this.store), pane.tracker.isFull, points.length === 0 && pane.tracker.busy, selected, chosen, this.all, pane.law.map, shownPoints.map(({ id, point }) => [id, point.kind, shown(point.speed), constantWords(slowest(point.timeConstants)), shown(point.h[0], 5)])]);
     if (key === this.written) return;
     this.written = key;
     const focused = (this.element.getRootNode() as Document).activeElement?.getAttribute("data-test");
@@ -57,7 +58,7 @@ export class PointsList {
     fill(this.head, ...names.map((name, k) => element("th", { scope: "col", class: k > 1 ? "number" : null }, name)), canChoose ? element("th", { scope: "col" }, "plane through") : null);
     fill(this.body, ...shownPoints.map((tracked) => this.row(pane, tracked, outputs, canChoose)));
     this.more.hidden = points.length <= FEW;
-    this.note.textContent = noteOf(pane, canChoose);
+    this.note.textContent = whose(pane, this.store) + noteOf(pane, canChoose);
     const tracked = pane.tracker.byId(selected);
     fill(this.details, ...(tracked === null ? [] : [element("h3", {}, `Point ${tracked.id}, ${tracked.point.kind}`), factList([...factsOfPoint(pane, tracked), ["state", stateWords(tracked)]])]));
     if (focused?.startsWith("point-") === true) this.element.querySelector<HTMLElement>(`[data-test="${focused}"]`)?.focus();
@@ -102,6 +103,11 @@ export class PointsList {
   destroy(): void {
     this.stop();
   }
+}
+
+/** Of two networks the first one's points are listed. */
+function whose({ model }: Pane, store: Store): string {
+  return store.state.other === null ? "" : `Points of ${nameOf(model.network)}. `;
 }
 
 function noteOf({ tracker }: Pane, canChoose: boolean): string {
