@@ -140,6 +140,17 @@ def _document(*networks, title="small", verdict=None):
     return {"format": 1, "title": title, "verdict": verdict, "networks": list(networks)}
 
 
+def _letters():
+    """Which of two units is larger at the end: the class "b", but the label of the second trial says "a"."""
+    trials = memory_trials()
+    trials["inputs"][:, :, 1] = 1.0
+    targets = np.full_like(trials["inputs"], np.nan)
+    for trial, (length, right) in enumerate(zip(trials["lengths"], (1, 0))):
+        targets[trial, length - 1] = np.eye(2)[right]
+    document = _memory(trials=trials | {"targets": targets}, classes=("a", "b"), output_names=("a", "b"))
+    return _document(document, title="letters")
+
+
 def _line():
     return _document(network_document(Subject(Line(), "line", LINE_DT, Solver("euler"))), title="line")
 
@@ -228,6 +239,7 @@ DOCUMENTS = {
     "bits": _bits,
     "circle": _circle,
     "compared": _compared,
+    "letters": _letters,
     "film": _film,
     "hostile": _hostile,
 }

@@ -1,7 +1,7 @@
 /** The controls beside the portrait: inputs, dynamics, the plane, and what is shown. */
 import { button, chooser, element, fill } from "./dom";
 import { stateName } from "./content";
-import { duration, shown, steady } from "./format";
+import { duration, shown, steady, withUnit } from "./format";
 import type { Model } from "./model";
 import type { Pulses } from "./pulses";
 import { choice, slider, tick, type Slider } from "./sliders";
@@ -84,7 +84,7 @@ export class Controls {
     const dt = this.factor("dt", "time step dt", state.dtScale, base.dt, (dtScale) => store.set({ dtScale }));
     const noise = slider({
       test: "noise", label: "noise", min: 0, max: 2, step: 0.02, rest: 0, value: state.noise,
-      words: (value) => (value === 0 ? "none" : `${shown(value)} /\u221as`),
+      words: (value) => (value === 0 ? "none" : withUnit(shown(value), "/\u221as")),
       changed: (value) => store.set({ noise: value }),
     });
     const gate = base.hasGate ? tick("hold the gate open", "open-gate", state.openGate, (openGate) => store.set({ openGate }), "G = 1: the same network without its gate") : null;

@@ -1,6 +1,6 @@
 /** The head of the page: what it is, what was found, and a few tools. */
 import { button, element } from "./dom";
-import { plural } from "./format";
+import { plural, typeset } from "./format";
 import type { ExplorerDocument, NetworkDocument } from "../math/system";
 
 export interface Tools {
@@ -32,7 +32,7 @@ export function headerOf(given: ExplorerDocument, tools: Tools, full: boolean): 
   const top = element("div", { class: "masthead" }, words, row);
   if (!full) return element("header", { class: "header" }, top);
   const title = element("h1", { "data-test": "title", class: given.verdict === null ? "large" : null }, given.title);
-  const verdict = given.verdict === null ? null : element("p", { class: "verdict", "data-test": "verdict" }, given.verdict);
+  const verdict = given.verdict === null ? null : element("p", { class: "verdict", "data-test": "verdict" }, typeset(given.verdict));
   const equation = element("p", { class: "equation" }, network.equation);
   return element("header", { class: "header" }, top, title, verdict, equation);
 }

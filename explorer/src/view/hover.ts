@@ -3,7 +3,7 @@ import { eigen } from "../math/eigen";
 import { measuringMemory } from "../math/memory";
 import { growthRates, timeConstant } from "../math/stability";
 import { element, fill, identifier } from "./dom";
-import { complex, duration, percent, shown } from "./format";
+import { complex, duration, percent, shown, withUnit } from "./format";
 import { PlaneFrame } from "./frame";
 import { motion } from "./grid";
 import type { Tracked } from "./overlay";
@@ -79,7 +79,7 @@ export function factsOfPoint(pane: Pane, tracked: Tracked): Fact[] {
   const { point } = tracked;
   const facts: Fact[] = [
     [outputName(pane), outputsOf(pane, point.h)],
-    ["speed", `${shown(point.speed)} /s`],
+    ["speed", withUnit(shown(point.speed), "/s")],
     ["residual", shown(point.residual)],
     [pane.law.map ? "multipliers" : "eigenvalues", list(point.eigenvalues.map(complex), MOST_VALUES)],
     ["time constants", list(point.timeConstants.map(constantWords), MOST_VALUES)],
@@ -105,7 +105,7 @@ export function factsOfState(pane: Pane, h: Float64Array): Fact[] {
   const speed = Math.hypot(...velocity);
   const facts: Fact[] = [];
   if (n <= 3) facts.push(["state", list(Array.from(h, (value) => shown(value)), 3)]);
-  facts.push([outputName(pane), outputsOf(pane, h)], ["speed", `${shown(speed)} /s`]);
+  facts.push([outputName(pane), outputsOf(pane, h)], ["speed", withUnit(shown(speed), "/s")]);
   if (frame instanceof PlaneFrame && n > 2) facts.push(["flow that leaves the plane", percent(leaving(frame, velocity, speed))]);
   facts.push(...gateOf(pane, h));
   if (n <= QUICK) facts.push(...localFacts(pane, h));

@@ -1,7 +1,7 @@
 /** The words under a portrait: what the symbols, the colours and the lines are. */
 import { element, fill } from "./dom";
 import { planeWords } from "./content";
-import { plural, shown } from "./format";
+import { plural, shown, withUnit } from "./format";
 import type { Pane } from "./pane";
 import type { ViewState } from "./store";
 import { KINDS, MEANING, symbolIcon } from "./symbols";
@@ -44,7 +44,7 @@ export class Legend {
     this.written = key;
     this.bar.hidden = space;
     this.low.textContent = shown(10 ** low, 2);
-    this.high.textContent = `${shown(10 ** high, 2)} /s`;
+    this.high.textContent = withUnit(shown(10 ** high, 2), "/s");
   }
 }
 

@@ -1,6 +1,7 @@
 /** Inputs and outputs over time: of a trial, or of the recent past of the live state. */
 import { ticks } from "./axes";
 import { PLAIN } from "./dom";
+import { withUnit } from "./format";
 import type { Colours } from "./theme";
 
 export interface Channel {
@@ -35,6 +36,8 @@ export interface Traces {
 const LEFT = 46;
 const BOTTOM = 22;
 const GAP = 16;
+/** Half the width of the mark of a single value. */
+const SINGLE = 4;
 
 function extent(panel: Panel, traces: Traces): [number, number] {
   let low = Infinity;
@@ -129,8 +132,10 @@ function line(context: CanvasRenderingContext2D, traces: Traces, channel: Channe
     const at = x(traces.times[row]);
     if (!Number.isFinite(value)) last = NaN;
     else {
-      if (Number.isNaN(last)) context.moveTo(at, y(value));
-      else {
+      if (Number.isNaN(last)) {
+        context.moveTo(at, y(value));
+        if (isAlone(traces, channel, k)) context.roundRect(at - SINGLE, y(value) - SINGLE, 2 * SINGLE, 2 * SINGLE, 1);
+      } else {
         if (steps) context.lineTo(at, y(last));
         context.lineTo(at, y(value));
       }
@@ -139,6 +144,12 @@ function line(context: CanvasRenderingContext2D, traces: Traces, channel: Channe
   }
   context.stroke();
   context.setLineDash([]);
+}
+
+/** Whether a value has no neighbour to be joined with, such as a target that counts in one bin only: it is drawn as a mark. */
+function isAlone(traces: Traces, { values, stride, offset }: Channel, k: number): boolean {
+  const next = k + 1 < traces.rows ? values[traces.row(k + 1) * stride + offset] : NaN;
+  return !Number.isFinite(next) && traces.rows > 1;
 }
 
 function dot(context: CanvasRenderingContext2D, x: number, y: number, colour: string, colours: Colours): void {
@@ -165,6 +176,6 @@ function timeAxis(context: CanvasRenderingContext2D, traces: Traces, x: (time: n
   context.textAlign = "center";
   for (const { at, label } of ticks(traces.from, traces.to, Math.max(2, (x(traces.to) - x(traces.from)) / 130))) {
     if (at < traces.from || at > traces.to) continue;
-    context.fillText(`${label} s`, Math.min(x(at), x(traces.to) - 12), height - 6);
+    context.fillText(withUnit(label, "s"), Math.min(x(at), x(traces.to) - 12), height - 6);
   }
 }

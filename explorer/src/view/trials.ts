@@ -5,6 +5,7 @@ import type { Pane } from "./pane";
 import { slider, type Slider } from "./sliders";
 import type { Store } from "./store";
 import type { Colours } from "./theme";
+import type { TrialRun } from "./trial-run";
 import { TracePainter, type Channel, type Panel, type Traces } from "./traces";
 
 const MOST_CHANNELS = 6;
@@ -139,8 +140,7 @@ export class TrialPlayer {
     const y = run.outputs.subarray(bin * p, (bin + 1) * p);
     const by = pane.law.map || pane.law.system.hasStep ? `the trained solver (${pane.model.network.method})` : "the page's own Runge-Kutta steps";
     if (classes !== null && p > 1) {
-      const best = y.indexOf(y.reduce((a, b) => Math.max(a, b), -Infinity));
-      return `At ${duration(bin * run.dt)} the largest output is "${classes[best] ?? best + 1}". Run in this page by ${by}.`;
+      return `At ${duration(bin * run.dt)} the largest output is ${className(classes, largest(y))}.${answerWords(run, bin, p, classes)} Run in this page by ${by}.`;
     }
     return `Solid: output; dashed: target. Error at ${duration(bin * run.dt)}: ${errorWords(run.targets, run.outputs, bin, p)}. Run in this page by ${by}.`;
   }
@@ -173,6 +173,30 @@ function panelsOf(m: number, p: number, inputs: Channel[], outputs: Channel[], m
   const panels: Panel[] = [{ name: `${targets ? "output and target" : "output"}${some(p)}`, channels: outputs, marks }];
   if (m > 0) panels.unshift({ name: `input${some(m)}`, channels: inputs, steps: true });
   return panels;
+}
+
+/** The place of the largest of some numbers. */
+function largest(values: Float64Array): number {
+  return values.indexOf(values.reduce((a, b) => Math.max(a, b), -Infinity));
+}
+
+function className(classes: readonly string[], k: number): string {
+  return `"${classes[k] ?? k + 1}"`;
+}
+
+/** The right class at a bin, or where the next answer counts, and whether the network gives it. */
+function answerWords({ targets, outputs, bins, dt, done }: TrialRun, bin: number, p: number, classes: readonly string[]): string {
+  if (targets === null) return "";
+  const counts = (at: number): boolean => Number.isFinite(targets[at * p]);
+  let asked = bin;
+  while (asked < bins && !counts(asked)) asked += 1;
+  if (asked === bins) for (asked = bin; asked >= 0 && !counts(asked); ) asked -= 1;
+  if (asked < 0) return " This trial has no right class.";
+  const right = largest(targets.subarray(asked * p, (asked + 1) * p));
+  const said = ` The right class ${asked === bin ? "" : `at ${duration(asked * dt)} `}is ${className(classes, right)}`;
+  if (asked >= done) return `${said}.`;
+  const given = largest(outputs.subarray(asked * p, (asked + 1) * p));
+  return given === right ? `${said}, and the network gives it.` : `${said}, but the network gives ${className(classes, given)}.`;
 }
 
 function errorWords(targets: Float64Array | null, outputs: Float64Array, bin: number, p: number): string {
