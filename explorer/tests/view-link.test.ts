@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileName } from "../src/view/export";
 import { complex, duration, percent, shown, steady, typeset } from "../src/view/format";
+import { memoryOfPoint } from "../src/view/hover";
 import { read, written } from "../src/view/link";
 import { Store, type ViewState } from "../src/view/store";
 
@@ -61,4 +62,11 @@ test("numbers in words", () => {
 test("names of files hold letters, digits and dashes", () => {
   assert.equal(fileName("../a b/<c>", "png"), "a-b-c.png");
   assert.equal(fileName("///", "svg"), "portrait.svg");
+});
+
+test("a marginal point drifts as fast as its fastest growing direction, whatever is slower", () => {
+  assert.equal(memoryOfPoint({ kind: "marginal", timeConstants: [-12.4, 44.2] }), "drifts in 12.4\u00a0s");
+  assert.equal(memoryOfPoint({ kind: "marginal", timeConstants: [44.2, 0.1] }), "drifts in 44.2\u00a0s");
+  assert.equal(memoryOfPoint({ kind: "saddle", timeConstants: [-0.5, 44.2] }), "a push is lost in 500\u00a0ms");
+  assert.equal(memoryOfPoint({ kind: "stable", timeConstants: [44.2] }), "unlimited");
 });

@@ -1,6 +1,7 @@
 /** The numbers of whatever is under the pointer or the keyboard's crosshair. */
 import { eigen } from "../math/eigen";
 import { measuringMemory } from "../math/memory";
+import type { FixedPoint } from "../math/fixed-points";
 import { growthRates, timeConstant } from "../math/stability";
 import { element, fill, identifier } from "./dom";
 import { complex, duration, percent, shown, withUnit } from "./format";
@@ -43,12 +44,12 @@ export function fastestGrowth(constants: readonly number[]): number | null {
   return growing.length === 0 ? null : Math.min(...growing);
 }
 
-/** How long a fixed point holds a memory: for ever, unless a push grows. */
-function memoryOfPoint({ point }: Tracked): string {
-  if (point.kind === "undefined") return "undefined";
-  if (point.kind === "marginal") return `drifts in ${duration(Math.abs(slowest(point.timeConstants)))}`;
-  const growth = fastestGrowth(point.timeConstants);
-  return growth === null || point.kind === "stable" ? "unlimited" : `a push is lost in ${duration(growth)}`;
+/** How long a fixed point holds a memory: for ever, unless a push grows or, along a continuum, the state drifts. */
+export function memoryOfPoint({ kind, timeConstants }: Pick<FixedPoint, "kind" | "timeConstants">): string {
+  if (kind === "undefined") return "undefined";
+  const growth = fastestGrowth(timeConstants);
+  if (kind === "marginal") return `drifts in ${duration(growth ?? Math.abs(slowest(timeConstants)))}`;
+  return growth === null || kind === "stable" ? "unlimited" : `a push is lost in ${duration(growth)}`;
 }
 
 function outputName(pane: Pane): string {
@@ -84,7 +85,7 @@ export function factsOfPoint(pane: Pane, tracked: Tracked): Fact[] {
     [pane.law.map ? "multipliers" : "eigenvalues", list(point.eigenvalues.map(complex), MOST_VALUES)],
     ["time constants", list(point.timeConstants.map(constantWords), MOST_VALUES)],
     ...gateOf(pane, point.h),
-    ["memory time", memoryOfPoint(tracked)],
+    ["memory time", memoryOfPoint(point)],
   ];
   const { frame } = pane;
   if (frame instanceof PlaneFrame && pane.model.n > 2) {

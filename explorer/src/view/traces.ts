@@ -36,7 +36,7 @@ export interface Traces {
 const LEFT = 46;
 const BOTTOM = 22;
 const GAP = 16;
-/** Half the width of the mark of a single value. */
+/** The radius of the ring of a single value. */
 const SINGLE = 4;
 
 function extent(panel: Panel, traces: Traces): [number, number] {
@@ -92,6 +92,7 @@ export class TracePainter {
       context.clip();
       for (const channel of panel.channels) line(context, traces, channel, panel.steps === true, x, y, colours);
       context.restore();
+      for (const channel of panel.channels) if (channel.dashed === true) singles(context, traces, channel, x, y, colours);
       if (traces.cursor !== null) for (const mark of panel.marks ?? []) dot(context, x(traces.cursor), y(mark.value), colours.channels[mark.colour % 6], colours);
     });
     if (traces.cursor !== null) rule(context, x(traces.cursor), GAP, height - BOTTOM, colours.soft);
@@ -132,10 +133,8 @@ function line(context: CanvasRenderingContext2D, traces: Traces, channel: Channe
     const at = x(traces.times[row]);
     if (!Number.isFinite(value)) last = NaN;
     else {
-      if (Number.isNaN(last)) {
-        context.moveTo(at, y(value));
-        if (isAlone(traces, channel, k)) context.roundRect(at - SINGLE, y(value) - SINGLE, 2 * SINGLE, 2 * SINGLE, 1);
-      } else {
+      if (Number.isNaN(last)) context.moveTo(at, y(value));
+      else {
         if (steps) context.lineTo(at, y(last));
         context.lineTo(at, y(value));
       }
@@ -146,10 +145,23 @@ function line(context: CanvasRenderingContext2D, traces: Traces, channel: Channe
   context.setLineDash([]);
 }
 
-/** Whether a value has no neighbour to be joined with, such as a target that counts in one bin only: it is drawn as a mark. */
-function isAlone(traces: Traces, { values, stride, offset }: Channel, k: number): boolean {
-  const next = k + 1 < traces.rows ? values[traces.row(k + 1) * stride + offset] : NaN;
-  return !Number.isFinite(next) && traces.rows > 1;
+/** Values without a neighbour to be joined with, such as targets that count in one bin only, are rings. */
+function singles(context: CanvasRenderingContext2D, traces: Traces, channel: Channel, x: (time: number) => number, y: (value: number) => number, colours: Colours): void {
+  const at = (k: number): number => (k < 0 || k >= traces.rows ? NaN : channel.values[traces.row(k) * channel.stride + channel.offset]);
+  for (let k = 0; k < traces.rows; k++) {
+    if (!Number.isFinite(at(k)) || Number.isFinite(at(k - 1)) || Number.isFinite(at(k + 1))) continue;
+    context.beginPath();
+    context.arc(x(traces.times[traces.row(k)]), y(at(k)), SINGLE, 0, 2 * Math.PI);
+    context.fillStyle = paperOf(colours);
+    context.fill();
+    context.strokeStyle = colours.channels[channel.colour % colours.channels.length];
+    context.lineWidth = 1.8;
+    context.stroke();
+  }
+}
+
+function paperOf(colours: Colours): string {
+  return `rgb(${colours.paper.map((part) => Math.round(255 * part)).join(",")})`;
 }
 
 function dot(context: CanvasRenderingContext2D, x: number, y: number, colour: string, colours: Colours): void {
@@ -157,7 +169,7 @@ function dot(context: CanvasRenderingContext2D, x: number, y: number, colour: st
   context.arc(x, y, 3.5, 0, 2 * Math.PI);
   context.fillStyle = colour;
   context.fill();
-  context.strokeStyle = `rgb(${colours.paper.map((part) => Math.round(255 * part)).join(",")})`;
+  context.strokeStyle = paperOf(colours);
   context.lineWidth = 1.5;
   context.stroke();
 }

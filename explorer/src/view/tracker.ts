@@ -173,7 +173,9 @@ export class PointTracker {
     const options = { ...this.options(conditions), from: from ?? undefined };
     const given = this.points.map((tracked) => tracked.point);
     const change = yield* following(given, system, x, { ...options, starts: [...starts, ...this.ghosts] });
-    const missed = new Set(change.missed); // these were there before, and are no event
+    // At the same input a gate, tau, a time step or the map move no zero of the drift: whatever comes or goes was overlooked.
+    const stays = from !== null && from.every((value, i) => value === x[i]);
+    const missed = new Set(stays ? change.born : change.missed); // these were there before, and are no event
     const born = change.born.filter((point) => !missed.has(point));
     const partners = yield* this.partnersOf(born, change.points, conditions);
     this.conditions = conditions;
@@ -184,7 +186,7 @@ export class PointTracker {
     this.ghosts = [...this.ghosts, ...change.died.map((point) => point.h)].slice(-MOST_GHOSTS);
     const happenings: Happening[] = [
       ...[...born, ...partners].map((point) => ({ what: "born" as const, kind: point.kind, now: point.kind, parameter })),
-      ...change.died.map((point) => ({ what: "died" as const, kind: point.kind, now: point.kind, parameter })),
+      ...(stays ? [] : change.died).map((point) => ({ what: "died" as const, kind: point.kind, now: point.kind, parameter })),
       ...change.changed.map(({ before, after }) => ({ what: "changed" as const, kind: before.kind, now: after.kind, parameter })),
     ];
     this.listener.changed();
