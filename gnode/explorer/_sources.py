@@ -145,6 +145,7 @@ def _of_flow(source: Any, name: str | None, options: dict[str, Any]) -> Found:
         solver=of.solver,
         states=_trajectories(of.cell, of.solver, np.asarray(of.x), dt, options),
         x=None if options["x"] is None else np.asarray(of.x),
+        trained=False,
         label="a function" if is_function else None,
         equation="dh/dt = f(h, x)" if is_function else None,
     )

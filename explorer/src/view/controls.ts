@@ -1,6 +1,6 @@
 /** The controls beside the portrait: inputs, dynamics, the plane, and what is shown. */
 import { button, chooser, element, fill } from "./dom";
-import { stateName } from "./content";
+import { pathWords, solverWords, stateName } from "./content";
 import { duration, shown, steady, withUnit } from "./format";
 import type { Model } from "./model";
 import type { Pulses } from "./pulses";
@@ -15,7 +15,7 @@ const LAYER_WORDS: Record<Layer, { label: string; title: string }> = {
   vectors: { label: "eigenvectors", title: "Directions along which pushes die out or grow" },
   slow: { label: "slow states", title: "States along which the flow is slow: the slow manifold" },
   nullclines: { label: "nullclines", title: "Where one of the two states stands still" },
-  paths: { label: "training trajectories", title: "Paths of the state in trials" },
+  paths: { label: "trajectories", title: "Recorded paths of the state" },
   region: { label: "visited region", title: "The outline of the visited states" },
   leaving: { label: "flow that leaves the plane", title: "Hatching where the flow leaves the plane" },
 };
@@ -79,7 +79,7 @@ export class Controls {
     const { state } = store;
     const way = choice("Flow or map", "mode", ["flow", "map"], state.map ? 1 : 0, (k) => store.set({ map: k === 1 }));
     const wayWords = (): string =>
-      model.system(store.state).hasStep ? `The map is one step of the trained solver (${model.network.method}).` : "The map is one Euler step: the trained solver cannot be shown here.";
+      model.system(store.state).hasStep ? `The map is one step of ${solverWords(model)}.` : `The map is one Euler step: ${solverWords(model)} cannot be shown here.`;
     const tau = this.factor("tau", "time constant \u03c4", state.timeScale, base.tau, (timeScale) => store.set({ timeScale }));
     const dt = this.factor("dt", "time step dt", state.dtScale, base.dt, (dtScale) => store.set({ dtScale }));
     const noise = slider({
@@ -209,7 +209,8 @@ export class Controls {
       return layer !== "region" || (model.visited && model.n > 1);
     });
     const ticks = offered.map((layer) => {
-      const { label, title } = LAYER_WORDS[layer];
+      const { title } = LAYER_WORDS[layer];
+      const label = layer === "paths" ? pathWords(model) : LAYER_WORDS[layer].label;
       return { layer, made: tick(label, `layer-${layer}`, store.state.layers[layer], (on) => store.set({ layers: { ...store.state.layers, [layer]: on } }), title) };
     });
     const moving = tick("motion", "motion", store.state.motion, (motion) => store.set({ motion }), "Whether time passes for particles and the live state");

@@ -1,5 +1,6 @@
 /** The player: input, target, output and the state's path of a trial together; without a trial, the recent past of the live state. */
 import { button, chooser, element } from "./dom";
+import { solverWords } from "./content";
 import { duration, shown, steady } from "./format";
 import type { Pane } from "./pane";
 import { slider, type Slider } from "./sliders";
@@ -49,7 +50,7 @@ export class TrialPlayer {
   private controls(pane: Pane): HTMLElement[] {
     const { trials } = pane.model;
     const { store } = this;
-    if (trials === null) return [];
+    if (trials === null) return [element("p", { class: "gnode-note", "data-test": "without-trials" }, pane.model.network.without_trials ?? "There are no trials; this is the live state.")];
     const names = ["free: the live state", ...Array.from({ length: trials.count }, (_, k) => `trial ${k + 1}`)];
     const select = chooser("Trial", names, store.state.trial === null ? 0 : store.state.trial + 1, (k) => store.set({ trial: k === 0 ? null : k - 1, bin: 0, playing: k !== 0 && store.state.motion }));
     select.setAttribute("data-test", "trial");
@@ -138,7 +139,7 @@ export class TrialPlayer {
     const { p } = pane.model.base;
     const { classes } = pane.model.network;
     const y = run.outputs.subarray(bin * p, (bin + 1) * p);
-    const by = pane.law.map || pane.law.system.hasStep ? `the trained solver (${pane.model.network.method})` : "the page's own Runge-Kutta steps";
+    const by = pane.law.map || pane.law.system.hasStep ? solverWords(pane.model) : "the page's own Runge-Kutta steps";
     if (classes !== null && p > 1) {
       return `At ${duration(bin * run.dt)} the largest output is ${className(classes, largest(y))}.${answerWords(run, bin, p, classes)} Run in this page by ${by}.`;
     }
