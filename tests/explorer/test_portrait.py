@@ -216,6 +216,7 @@ def test_a_notebook_without_anywidget_shows_a_frame(portrait, monkeypatch):
     shown = portrait._repr_mimebundle_()
     assert shown["text/html"].startswith('<iframe title="a&lt;b&gt;&amp;amp;" srcdoc="&lt;!doctype html&gt;')
     assert shown["text/plain"] == repr(portrait)
+    assert portrait._display_()._repr_html_() == shown["text/html"]
     with pytest.raises(ArgumentError, match=r"pip install 'gnode\[explore\]'"):
         portrait.widget()
 
@@ -239,6 +240,7 @@ def test_a_widget_runs_the_same_script(portrait, monkeypatch):
     assert json.loads(widget.traits["document"]) == portrait.document
     assert widget._esm.startswith(_page.script())
     assert "export default" in widget._esm
+    assert isinstance(portrait._display_(), AnyWidget)
     assert list(portrait._repr_mimebundle_()) == ["application/vnd.jupyter.widget-view+json"]
     sys.modules.pop("gnode.explorer._widget")
 
