@@ -90,7 +90,7 @@ export class Controls {
     const gate = base.hasGate ? tick("hold the gate open", "open-gate", state.openGate, (openGate) => store.set({ openGate }), "G = 1: the same network without its gate") : null;
     const pace = slider({
       test: "pace", label: "pace", min: -3, max: 1, step: 0.05, rest: Math.log10(state.pace), value: Math.log10(state.pace),
-      words: (value) => `1 s shows ${duration(10 ** value)}`,
+      words: (value) => `1\u00a0s shows ${duration(10 ** value)}`,
       changed: (value) => store.set({ pace: 10 ** value }),
     });
     const note = element("p", { class: "gnode-note" }, wayWords());

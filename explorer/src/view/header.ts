@@ -18,6 +18,15 @@ export function kindWords(network: NetworkDocument): string {
   return `${network.label} with ${plural(network.state_size, "state")}, ${inputs} and ${outputs}`;
 }
 
+/** A button says what it will do. */
+export function sayTheme(root: HTMLElement, shown: "light" | "dark"): void {
+  const made = root.querySelector(".theme-button");
+  const next = shown === "dark" ? "Light" : "Dark";
+  if (made === null) return;
+  made.textContent = next;
+  made.setAttribute("aria-label", `${next}: change to the ${next.toLowerCase()} theme`);
+}
+
 export function headerOf(given: ExplorerDocument, tools: Tools, full: boolean): HTMLElement {
   const [network] = given.networks;
   const row = element("div", { class: "tools", role: "toolbar", "aria-label": "Tools" });
@@ -25,7 +34,7 @@ export function headerOf(given: ExplorerDocument, tools: Tools, full: boolean): 
   row.append(
     button("PNG", tools.png, { "data-test": "export-png", "aria-label": "Save the portrait as PNG" }),
     button("SVG", tools.svg, { "data-test": "export-svg", "aria-label": "Save the portrait as SVG" }),
-    button("Dark", tools.theme, { "data-test": "theme", "aria-label": "Dark or light" }),
+    button("", tools.theme, { class: "theme-button", "data-test": "theme" }),
     button("?", tools.help, { "data-test": "help-open", "aria-label": "Keys and help" }),
   );
   const words = element("p", { class: "kicker", "data-test": "kicker" }, kindWords(network));

@@ -5,7 +5,7 @@ import { Live } from "./live";
 import type { Model } from "./model";
 import type { Law } from "./motion";
 import type { Tracked } from "./overlay";
-import { paint, PARTS, type Part } from "./painting";
+import { MOST_STATES_WITH_VECTORS, paint, PARTS, type Part } from "./painting";
 import { carrierOf } from "./particles";
 import { Portrait } from "./portrait";
 import type { Scheduler } from "./scheduler";
@@ -90,6 +90,11 @@ export class Pane {
 
   get inSpace(): boolean {
     return this.view.space && this.model.n === 3;
+  }
+
+  /** Whether eigenvectors of all points are drawn, and not of the selected one alone. */
+  get drawsVectors(): boolean {
+    return this.model.n <= MOST_STATES_WITH_VECTORS;
   }
 
   /** The system under the sliders. */

@@ -18,6 +18,8 @@ export class PointsList {
   private readonly details = element("div", { class: "point-details", "data-test": "point-details" });
   private readonly note = element("p", { class: "gnode-note", "data-test": "points-note" });
   private readonly more: HTMLButtonElement;
+  private readonly scroll = element("div", { class: "gnode-scroll", tabindex: 0, role: "region", "aria-label": "Table of fixed points" });
+  private readonly hint = element("p", { class: "gnode-note", "data-test": "points-scroll" }, "The table goes on to the right: scroll it sideways.");
   private all = false;
   private written = "";
   private pane: Pane | null = null;
@@ -25,9 +27,11 @@ export class PointsList {
 
   constructor(private readonly store: Store) {
     const table = element("table", { class: "gnode-table points-table", "data-test": "points" }, element("caption", { class: "hidden" }, "Fixed points"), element("thead", {}, this.head), this.body);
+    this.scroll.append(table);
+    this.hint.hidden = true;
     this.more = button("Show all", () => this.toggle(), { class: "quiet", "data-test": "points-more" });
     this.element = element("section", { class: "points", "aria-label": "Fixed points" },
-      element("h2", {}, "Fixed points"), this.note, element("div", { class: "points-body" }, element("div", {}, element("div", { class: "gnode-scroll" }, table), this.more), this.details));
+      element("h2", {}, "Fixed points"), this.note, element("div", { class: "points-body" }, element("div", {}, this.scroll, this.hint, this.more), this.details));
     this.stop = store.on(["selected", "chosen", "layers", "other"], () => this.write());
   }
 
@@ -58,10 +62,16 @@ export class PointsList {
     fill(this.head, ...names.map((name, k) => element("th", { scope: "col", class: k > 1 ? "number" : null }, name)), canChoose ? element("th", { scope: "col" }, "plane through") : null);
     fill(this.body, ...shownPoints.map((tracked) => this.row(pane, tracked, outputs, canChoose)));
     this.more.hidden = points.length <= FEW;
+    this.fit();
     this.note.textContent = whose(pane, this.store) + noteOf(pane, canChoose);
     const tracked = pane.tracker.byId(selected);
     fill(this.details, ...(tracked === null ? [] : [element("h3", {}, `Point ${tracked.id}, ${tracked.point.kind}`), factList([...factsOfPoint(pane, tracked), ["state", stateWords(tracked)]])]));
     if (focused?.startsWith("point-") === true) this.element.querySelector<HTMLElement>(`[data-test="${focused}"]`)?.focus();
+  }
+
+  /** Says that the table scrolls where it is wider than its place. */
+  fit(): void {
+    this.hint.hidden = this.scroll.scrollWidth <= this.scroll.clientWidth + 1;
   }
 
   private row(pane: Pane, tracked: Tracked, outputs: number, canChoose: boolean): HTMLElement {

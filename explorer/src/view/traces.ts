@@ -33,6 +33,8 @@ export interface Traces {
   panels: Panel[];
 }
 
+/** More channels than these are not told apart by colour. */
+export const MOST_CHANNELS = 6;
 const LEFT = 46;
 const BOTTOM = 22;
 const GAP = 16;

@@ -1,15 +1,15 @@
 /** The player: input, target, output and the state's path of a trial together; without a trial, the recent past of the live state. */
 import { button, chooser, element } from "./dom";
 import { solverWords } from "./content";
+import { channelLegend } from "./channels";
 import { duration, shown, steady } from "./format";
 import type { Pane } from "./pane";
 import { slider, type Slider } from "./sliders";
 import type { Store } from "./store";
 import type { Colours } from "./theme";
 import type { TrialRun } from "./trial-run";
-import { TracePainter, type Channel, type Panel, type Traces } from "./traces";
+import { MOST_CHANNELS, TracePainter, type Channel, type Panel, type Traces } from "./traces";
 
-const MOST_CHANNELS = 6;
 /** Between two pictures of the live state's past, in seconds. */
 const LIVE_PAUSE = 0.06;
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
@@ -19,6 +19,7 @@ export class TrialPlayer {
   private readonly painter: TracePainter;
   private readonly head = element("div", { class: "player" });
   private readonly words = element("p", { class: "gnode-note", "data-test": "trial-words" });
+  private readonly channels = element("ul", { class: "channels", "data-test": "channels" });
   private scrub: Slider | null = null;
   private play: HTMLButtonElement | null = null;
   private pane: Pane | null = null;
@@ -33,7 +34,7 @@ export class TrialPlayer {
   ) {
     const canvas = element("canvas", { class: "traces", role: "img", "aria-label": "Inputs and outputs over time", "data-test": "traces" });
     this.painter = new TracePainter(canvas);
-    this.element = element("section", { class: "trials", "aria-label": "Inputs and outputs over time" }, element("h2", {}, "In time"), this.head, canvas, this.words);
+    this.element = element("section", { class: "trials", "aria-label": "Inputs and outputs over time" }, element("h2", {}, "In time"), this.head, canvas, this.channels, this.words);
     this.stop = store.on(["trial", "bin", "playing", "speed"], (_view, changed) => {
       if (changed.has("trial")) this.painter.forget();
       this.sync();
@@ -44,6 +45,7 @@ export class TrialPlayer {
     this.pane = pane;
     this.painter.forget();
     this.head.replaceChildren(...this.controls(pane));
+    this.channels.replaceChildren(...channelLegend(pane.model));
     this.sync();
   }
 
@@ -143,7 +145,7 @@ export class TrialPlayer {
     if (classes !== null && p > 1) {
       return `At ${duration(bin * run.dt)} the largest output is ${className(classes, largest(y))}.${answerWords(run, bin, p, classes)} Run in this page by ${by}.`;
     }
-    return `Solid: output; dashed: target. Error at ${duration(bin * run.dt)}: ${errorWords(run.targets, run.outputs, bin, p)}. Run in this page by ${by}.`;
+    return `Error at ${duration(bin * run.dt)}: ${errorWords(run.targets, run.outputs, bin, p)}. Run in this page by ${by}.`;
   }
 
   private recent(pane: Pane): Traces {
