@@ -59,3 +59,24 @@ def test_no_number_at_the_axis_is_cut(explore):
     right = window.get("document.querySelector('.overlay').getBoundingClientRect().right")
     ends = window.get("[...document.querySelectorAll('.tick-label')].map((text) => text.getBoundingClientRect().right)")
     assert max(ends) <= right + 0.5
+
+
+def test_while_a_slider_moves_less_is_drawn_and_all_of_it_when_it_rests(explore):
+    window = explore("memory", moving=True)
+    region = "getComputedStyle(document.querySelector('.region')).strokeDasharray"
+    full = window.get(region)
+    window.page.evaluate(
+        """() => {
+            let k = 0;
+            globalThis.moving = setInterval(() => {
+                const slider = seen.part("input-0");
+                slider.value = String(0.3 * Math.sin(++k / 10));
+                slider.dispatchEvent(new Event("input", { bubbles: true }));
+            }, 5);
+        }"""
+    )
+    window.wait(f"{region} === 'none'")
+    window.frames(8)  # however slow frames are, a flow that changes between them is not at rest
+    assert window.get(region) == "none"
+    window.page.evaluate("() => clearInterval(moving)")
+    window.wait(f"{region} === '{full}'")

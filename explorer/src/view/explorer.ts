@@ -38,9 +38,9 @@ export interface MountOptions {
 
 /** A frame's time for jobs in milliseconds: with the drawing it leaves room for 60 frames a second. */
 const BUDGET = 6;
-/** Where frames are slow for other reasons, a share of them is for jobs, up to a limit. */
+/** Where frames are slow for other reasons, a share of them is for jobs, up to a limit: slower frames must not make themselves slower still. */
 const BUDGET_SHARE = 0.35;
-const MOST_BUDGET = 30;
+const MOST_BUDGET = 12;
 const REST = 350;
 /** Between two writings of captions and lists while points move, in seconds. */
 const WORDS_PAUSE = 0.25;

@@ -34,8 +34,9 @@ export interface Surroundings {
 const FIELD: readonly Key[] = ["inputs", "timeScale", "openGate", "map", "dtScale"];
 const PLACES: readonly Key[] = ["plane", "limits", "depths", "space", "camera"];
 
-/** A flow that has not changed for so many seconds is painted in full detail. */
+/** A flow that has not changed for so many seconds, and frames where these are slow, is painted in full detail. */
 const SHARP_AFTER = 0.25;
+const SHARP_AFTER_FRAMES = 3;
 
 /** Points of a continuum are shown at this share of the size of the visited region. */
 function spacingOf(model: Model): number {
@@ -62,6 +63,7 @@ export class Pane {
   private sampledInput = "";
   /** For how many seconds the flow has been the same. */
   private rested = 0;
+  private restedFrames = 0;
   /** How many bins of the trial are drawn. */
   private drawnBins = -1;
 
@@ -216,6 +218,7 @@ export class Pane {
   private renewGrid(): void {
     const { scheduler } = this.around;
     this.rested = 0;
+    this.restedFrames = 0;
     this.sampledInput = this.input().join();
     if (this.inSpace) {
       const { system, map, dt } = this.law;
@@ -288,6 +291,7 @@ export class Pane {
   draw(seconds: number): void {
     const { view, portrait } = this;
     this.rested += seconds;
+    this.restedFrames += 1;
     if (this.run === null && view.motion) {
       if (this.live.advance(this.law, this.input(), seconds, view.pace)) this.dirty.add("live");
     } else if (this.run !== null && this.run.done !== this.drawnBins) {
@@ -297,6 +301,8 @@ export class Pane {
     }
     if (view.motion) portrait.particles.advance(seconds);
     if (this.trajectories.grow(seconds, view.motion)) this.dirty.add("paths");
+    const sharp = seconds === 0 || (this.rested > SHARP_AFTER && this.restedFrames > SHARP_AFTER_FRAMES);
+    portrait.setMoving(!sharp);
     paint(this, this.view, this.dirty);
     this.dirty.clear();
     portrait.draw({
@@ -304,7 +310,7 @@ export class Pane {
       range: this.around.range(),
       particles: view.layers.particles,
       hatching: view.layers.leaving && this.model.n > 2,
-      sharp: seconds === 0 || this.rested > SHARP_AFTER,
+      sharp,
     });
   }
 
