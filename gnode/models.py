@@ -1,6 +1,6 @@
 """Builds networks by name from a flat list of settings, such as a sweep or a command line provides."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gnode import errors
@@ -42,6 +42,23 @@ def network_options() -> dict[str, Option]:
     }
 
 
+def entry_with(model: str, options: Iterable[str]) -> registry.CellEntry:
+    """Returns the entry of a cell that has these options.
+
+    **Raises:** `ArgumentError` for an unknown model, or for an option that it does not have.
+
+    >>> entry_with("dale", ["density"]).label
+    'E-I RNN'
+    """
+    entry = registry.cell_entry(model)
+    for option in options:
+        if option not in entry.options:
+            has = [name for name, other in registry.CELLS.items() if option in other.options]
+            where = f"it belongs to {', '.join(has)}" if has else f"it has {', '.join(entry.options)}"
+            raise errors.ArgumentError(f"model {model!r} has no setting {option!r}; {where}.")
+    return entry
+
+
 @checked
 def build(
     model: str,
@@ -78,12 +95,7 @@ def build(
     from gnode.network import Network  # imports jax, which the functions above do not need
     from gnode.types import split_key
 
-    entry = registry.cell_entry(model)
-    for option in options:
-        if option not in entry.options:
-            has = [name for name, other in registry.CELLS.items() if option in other.options]
-            where = f"it belongs to {', '.join(has)}" if has else f"it has {', '.join(entry.options)}"
-            raise errors.ArgumentError(f"model {model!r} has no setting {option!r}; {where}.")
+    entry = entry_with(model, options)
     key_cell, key_network = split_key(key)
     return Network(
         entry(inputs, state, init=init, key=key_cell, **options),

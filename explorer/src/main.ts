@@ -51,7 +51,9 @@ function mountPage(): void {
   if (source === null || target === null || target.childElementCount > 0) return;
   withStyle(target);
   try {
-    mount(target, JSON.parse(source.textContent ?? "") as ExplorerDocument, { link: true, page: true });
+    // The frame of a notebook has no address of its own that a link could lead to.
+    const link = location.protocol !== "about:";
+    mount(target, JSON.parse(source.textContent ?? "") as ExplorerDocument, { link, page: true });
   } catch (error) {
     target.replaceChildren(element("p", { class: "gnode gnode-failure", role: "alert" }, `The explorer could not start: ${error instanceof Error ? error.message : String(error)}`));
     throw error;

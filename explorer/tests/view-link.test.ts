@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileName } from "../src/view/export";
-import { complex, duration, percent, shown, steady } from "../src/view/format";
+import { complex, duration, percent, shown, steady, typeset } from "../src/view/format";
+import { memoryOfPoint } from "../src/view/hover";
 import { read, written } from "../src/view/link";
 import { Store, type ViewState } from "../src/view/store";
 
@@ -52,12 +53,20 @@ test("listeners hear of their keys only, and no more after they have stopped", (
 test("numbers in words", () => {
   assert.deepEqual([shown(0.012345), shown(-3), shown(0), shown(123456), shown(Infinity), shown(NaN)], ["0.0123", "\u22123", "0", "1.2e5", "\u221e", "undefined"]);
   assert.deepEqual([steady(-0.001), steady(-1.005, 1)], ["0.00", "\u22121.0"]);
-  assert.deepEqual([duration(0.0005), duration(0.25), duration(12), duration(Infinity)], ["500 \u00b5s", "250 ms", "12 s", "\u221e"]);
+  assert.deepEqual([duration(0.0005), duration(0.25), duration(12), duration(Infinity)], ["500\u00a0\u00b5s", "250\u00a0ms", "12\u00a0s", "\u221e"]);
   assert.deepEqual([complex({ re: 1, im: 0 }), complex({ re: -1, im: -2 })], ["1", "\u22121 \u2212 2i"]);
-  assert.deepEqual([percent(0.001), percent(0.5)], ["< 1 %", "50 %"]);
+  assert.deepEqual([percent(0.001), percent(0.5)], ["<\u00a01\u00a0%", "50\u00a0%"]);
+  assert.equal(typeset("a square of 1.01 x the size, over 10 s (error 6.48e-06); x 2e+07"), "a square of 1.01\u00a0\u00d7 the size, over 10\u00a0s (error 6.48e\u22126); x 2e7");
 });
 
 test("names of files hold letters, digits and dashes", () => {
   assert.equal(fileName("../a b/<c>", "png"), "a-b-c.png");
   assert.equal(fileName("///", "svg"), "portrait.svg");
+});
+
+test("a marginal point drifts as fast as its fastest growing direction, whatever is slower", () => {
+  assert.equal(memoryOfPoint({ kind: "marginal", timeConstants: [-12.4, 44.2] }), "drifts in 12.4\u00a0s");
+  assert.equal(memoryOfPoint({ kind: "marginal", timeConstants: [44.2, 0.1] }), "drifts in 44.2\u00a0s");
+  assert.equal(memoryOfPoint({ kind: "saddle", timeConstants: [-0.5, 44.2] }), "a push is lost in 500\u00a0ms");
+  assert.equal(memoryOfPoint({ kind: "stable", timeConstants: [44.2] }), "unlimited");
 });

@@ -1,6 +1,7 @@
 /** What moves in the view: trajectories, the live state, trials, and the points that follow a slider. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { middles } from "../src/math/slow-states";
 import { Live } from "../src/view/live";
 import { trajectory, type Law, type Trajectory } from "../src/view/motion";
 import type { Tracked } from "../src/view/overlay";
@@ -26,14 +27,15 @@ interface Watched {
   search(): void;
 }
 
-function tracked(x: number): Watched {
+function tracked(x: number, brokenOff = false): Watched {
   const scheduler = new Scheduler();
   const happened: Happening[] = [];
   const tracker = new PointTracker(scheduler, "test", { changed: () => undefined, happened: (all) => void happened.push(...all), passed: () => undefined }, 0.01);
   const starts = [-1.2, -0.1, 0.1, 1.2].map((value) => Float64Array.of(value));
   const conditions = (value: number) => ({ system: cubic, x: Float64Array.of(value), kind: "flow" as const, dt: 0.1 });
-  tracker.reset(conditions(x), starts);
-  finish(scheduler);
+  tracker.reset(conditions(x), { known: starts });
+  if (brokenOff) while (tracker.points.length === 0) scheduler.run(0);
+  else finish(scheduler);
   let from = x;
   const move = (to: number, seeking = true): void => {
     tracker.moveTo({ conditions: conditions(to), parameter: { name: "x", value: to }, from, step: 0.02, starts: () => (seeking ? starts : []) });
@@ -41,7 +43,7 @@ function tracked(x: number): Watched {
     from = to;
   };
   const search = (): void => {
-    tracker.search(starts, { name: "x", value: from });
+    tracker.search({ known: starts }, { name: "x", value: from });
     finish(scheduler);
   };
   return { tracker, happened, move, search };
@@ -94,12 +96,61 @@ test("points that are found late are dated to where they were born", () => {
   for (const { parameter } of happened) assert.ok(Math.abs(parameter.value - FOLD) < 0.03, `born at ${parameter.value}`);
 });
 
+test("what is found while the input stays is no event, even close to another point", () => {
+  const close = systemFrom({ n: 1, field: (h, _x, out) => void (out[0] = -1e6 * h[0] * (h[0] - 5e-4) * (h[0] + 1)) });
+  const scheduler = new Scheduler();
+  const happened: Happening[] = [];
+  const tracker = new PointTracker(scheduler, "test", { changed: () => undefined, happened: (all) => void happened.push(...all), passed: () => undefined }, 0.01);
+  const conditions = { system: close, x: Float64Array.of(0), kind: "flow" as const, dt: 0.1 };
+  tracker.reset(conditions, { known: [Float64Array.of(6e-4), Float64Array.of(-1.1)] });
+  finish(scheduler);
+  assert.equal(tracker.points.length, 2);
+  tracker.moveTo({ conditions, parameter: { name: "gate", value: 1 }, from: 0, step: 1, starts: () => [Float64Array.of(-1e-6)] });
+  finish(scheduler);
+  assert.equal(tracker.points.length, 3);
+  assert.deepEqual(happened, []);
+});
+
+test("points that are found late because the first search was broken off are no event", () => {
+  const { tracker, happened, move, search } = tracked(0, true);
+  assert.ok(tracker.points.length < 3);
+  move(0.01, false);
+  search();
+  assert.equal(kinds(tracker.points), "stable,stable,unstable");
+  assert.deepEqual(happened, []);
+});
+
 test("points that were overlooked are no event", () => {
   const { tracker, happened, search } = tracked(0);
   tracker.points.splice(0, 1);
   search();
   assert.equal(tracker.points.length, 3);
   assert.deepEqual(happened, []);
+});
+
+test("isolated points beyond the most are left out, and that is known", () => {
+  const scheduler = new Scheduler();
+  const tracker = new PointTracker(scheduler, "test", { changed: () => undefined, happened: () => undefined, passed: () => undefined }, 0.01, 2);
+  const conditions = { system: cubic, x: Float64Array.of(0), kind: "flow" as const, dt: 0.1 };
+  const starts = (values: number[]) => ({ known: values.map((value) => Float64Array.of(value)) });
+  tracker.reset(conditions, starts([-1.2, 1.2, -1.1]));
+  finish(scheduler);
+  assert.deepEqual([tracker.points.length, tracker.isFull], [2, false]);
+  tracker.reset(conditions, starts([-1.2, 1.2, 0.1]));
+  finish(scheduler);
+  assert.deepEqual([tracker.points.length, tracker.isFull], [2, true]);
+});
+
+test("starts that depend on what is found are tried after the others", () => {
+  const scheduler = new Scheduler();
+  const tracker = new PointTracker(scheduler, "test", { changed: () => undefined, happened: () => undefined, passed: () => undefined }, 0.01);
+  const conditions = { system: cubic, x: Float64Array.of(0), kind: "flow" as const, dt: 0.1 };
+  tracker.reset(conditions, {
+    known: [Float64Array.of(-1.2), Float64Array.of(1.2)],
+    *more(_given, points) { return middles(points.map(({ point }) => point.h), 5); },
+  });
+  finish(scheduler);
+  assert.equal(kinds(tracker.points), "stable,stable,unstable");
 });
 
 function run(start: number, x: number, given: Law): Trajectory {

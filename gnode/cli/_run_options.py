@@ -22,7 +22,11 @@ PANELS = {"task": "Task", "network": "Network", "solver": "Time", "fit": "Traini
 
 def with_run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Returns the command with an option for every setting; it gets the texts of those that were given as `given`."""
-    options = tuple(OPTIONS)  # as they are now: those of users' own code have no flag, but --set
+    return with_options(command, tuple(OPTIONS))  # as they are now: those of users' own code have no flag, but --set
+
+
+def with_options(command: Callable[..., Any], options: tuple[str, ...]) -> Callable[..., Any]:
+    """Returns the command with an option for each of some settings; it gets the texts of those given as `given`."""
 
     def wrapped(**arguments: Any) -> Any:
         given = {name: arguments.pop(name) for name in options}

@@ -35,6 +35,7 @@ class Subject:
     - `x`: the constant input at which fixed points were searched.
     - `notes`: sentences about what the page cannot do with it, beside those about its functions.
     - `share`: of the usual number of trajectories, trials and points, what this one is sent with.
+    - `trained`: whether it was trained, for the words of the page.
     - `label`, `equation`: the kind of cell and its equation, if they are not those of the registry.
     """
 
@@ -51,6 +52,7 @@ class Subject:
     epoch: int | None = None
     notes: Sequence[str] = ()
     share: float = 1.0
+    trained: bool = True
     label: str | None = None
     equation: str | None = None
 
@@ -91,6 +93,7 @@ def network_document(
         "programs": functions.programs,
         "notes": [*functions.notes, *subject.notes],
         "epoch": subject.epoch,
+        "trained": subject.trained,
         "x": None if subject.x is None else np.asarray(subject.x, np.float64).tolist(),
         "states": None if subject.states is None else packed(thinned(subject.states, subject.share)),
         "trials": None if subject.trials is None else _trials(subject.trials, subject.dt, subject.share),

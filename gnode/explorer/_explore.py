@@ -62,6 +62,10 @@ def explore(
     title, verdict, networks = _networks(source, name, film, options)
     if compare is not None:
         other, _, more = _networks(compare, None, film, options | {"x": None, "states": None})
+        if (
+            not film
+        ):  # a network that comes with gnode may bring its film along, which would be shown in place of the two
+            networks, more = ([part[0] | {"epoch": None}] for part in (networks, more))
         title, verdict, networks = f"{title} and {other}", None, networks + more
     return Portrait({"format": FORMAT, "title": title, "verdict": verdict, "networks": networks})
 

@@ -16,6 +16,16 @@ HEIGHT = 860
 """Of the frame in a notebook without widgets, in pixels."""
 
 
+class _Frame:
+    """What a notebook shows by its HTML: it has nothing else by which it could be shown."""
+
+    def __init__(self, text: str):
+        self._text = text
+
+    def _repr_html_(self) -> str:
+        return self._text
+
+
 class Portrait:
     """One or several networks as a page that computes them in the browser. Made by `gnode.explore`.
 
@@ -90,6 +100,10 @@ class Portrait:
         if importlib.util.find_spec("anywidget") is not None:
             return self.widget()._repr_mimebundle_(include=include, exclude=exclude, **options)
         return {"text/html": self._repr_html_(), "text/plain": repr(self)}
+
+    def _display_(self) -> Any:
+        # marimo asks for this first, and would otherwise prefer `_repr_html_` to the widget's own way.
+        return _Frame(self._repr_html_()) if importlib.util.find_spec("anywidget") is None else self.widget()
 
     def __repr__(self) -> str:
         networks = self.document["networks"]

@@ -9,6 +9,7 @@ from gnode import errors
 
 FOLDER = Path(__file__).parent / "networks"
 ENDING = ".json.gz"
+WITHOUT_TRIALS = "Its trials are recordings of others and do not come with gnode; this is the live state."
 
 
 def shipped_names() -> list[str]:
@@ -26,7 +27,11 @@ def shipped(name: str) -> dict[str, Any]:
     **Raises:** `ArgumentError` for an unknown name.
     """
     errors.one_of("the network", name, shipped_names())
-    return json.loads(gzip.decompress((FOLDER / f"{name}{ENDING}").read_bytes()))
+    document = json.loads(gzip.decompress((FOLDER / f"{name}{ENDING}").read_bytes()))
+    for network in document["networks"]:
+        if network["trials"] is None:  # a network that comes with gnode was trained on some
+            network["without_trials"] = WITHOUT_TRIALS
+    return document
 
 
 def packed_document(document_text: str) -> bytes:

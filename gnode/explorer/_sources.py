@@ -9,7 +9,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from gnode import errors
-from gnode.analysis import FEWEST_SLOW_STATES, Attractor, FixedPoints, attractor, fixed_points, slow_states, system
+from gnode.analysis import (
+    FEWEST_SLOW_STATES,
+    Attractor,
+    FixedPoints,
+    attractor,
+    box_starts,
+    fixed_points,
+    slow_states,
+    system,
+)
 from gnode.cells import Cell
 from gnode.explorer._document import Subject, network_document
 from gnode.explorer._explore import Found
@@ -31,6 +40,11 @@ FRAME_SHARE = 0.1
 """The share of states and trials that a frame of a film holds."""
 FEWER_STARTS = 5
 """A frame of a film is searched for fixed points from the number of starts divided by this."""
+
+MOST_SCATTERED = 12
+"""Starts are scattered in state spaces of up to so many dimensions: in a larger one a box is nearly all corners."""
+BEYOND = 0.5
+"""How far they reach beyond the visited states, as a share of the extent of these."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +93,9 @@ def _of_run(run: Run, name: str | None, film: bool, options: dict[str, Any]) -> 
     seen = _seen(subject, options)
     options["progress"]("verdict")
     said = verdict(run, judge(run), seen)
-    own = network_document(subject, seen.fixed_points, seen.slow)
+    # A verdict is about where the network goes in its task; points beside that are for the page only.
+    points = _points(subject, options, scattered=True) if options.get("scattered") else seen.fixed_points
+    own = network_document(subject, points, seen.slow)
     fewer = options | {"starts": max(1, options["starts"] // FEWER_STARTS)}
     return named, said, [own, *(_frame(run, net, named, epoch, fewer) for epoch, net in frames.items())]
 
@@ -129,11 +145,12 @@ def _of_flow(source: Any, name: str | None, options: dict[str, Any]) -> Found:
         solver=of.solver,
         states=_trajectories(of.cell, of.solver, np.asarray(of.x), dt, options),
         x=None if options["x"] is None else np.asarray(of.x),
+        trained=False,
         label="a function" if is_function else None,
         equation="dh/dt = f(h, x)" if is_function else None,
     )
     subject = dataclasses.replace(subject, name=name or ("f(h, x)" if is_function else subject.words[0]))
-    seen = _seen(subject, options)
+    seen = _seen(subject, options, scattered=True)
     return subject.name, None, [network_document(subject, seen.fixed_points, seen.slow)]
 
 
@@ -161,9 +178,9 @@ def _trajectories(cell: Cell, solver: Solver, x: np.ndarray, dt: float, options:
     return states
 
 
-def _seen(subject: Subject, options: dict[str, Any]) -> Seen:
+def _seen(subject: Subject, options: dict[str, Any], scattered: bool = False) -> Seen:
     """Searches for fixed points and slow states, and measures the slow set of a network."""
-    points, slow = _searched(subject, options)
+    points, slow = _searched(subject, options, scattered)
     of = system(subject.source, x=subject.x, dt=subject.dt, method=subject.solver)
     measured = None
     if len(slow) >= FEWEST_SLOW_STATES and isinstance(subject.source, Network):
@@ -172,12 +189,28 @@ def _seen(subject: Subject, options: dict[str, Any]) -> Seen:
     return Seen(points, measured, np.asarray(of.x), slow)
 
 
-def _searched(subject: Subject, options: dict[str, Any]) -> tuple[FixedPoints, np.ndarray]:
+def _searched(subject: Subject, options: dict[str, Any], scattered: bool = False) -> tuple[FixedPoints, np.ndarray]:
     assert subject.states is not None
     starts, progress = errors.whole("starts", options["starts"]), options["progress"]
+    progress("fixed points")
+    points = _points(subject, options, scattered)
     of = system(subject.source, x=subject.x, dt=subject.dt, method=subject.solver)
     visited = subject.states.reshape(-1, of.size)
-    progress("fixed points")
-    points = fixed_points(of, visited, most_starts=starts, key=options["seed"])
     progress("slow states")
     return points, slow_states(of, visited[:: max(1, -(-len(visited) // starts))], dt=subject.dt)
+
+
+def _points(subject: Subject, options: dict[str, Any], scattered: bool) -> FixedPoints:
+    """Searches from visited states, and if asked to from as many that are scattered around them."""
+    assert subject.states is not None
+    starts, seed = errors.whole("starts", options["starts"]), options["seed"]
+    of = system(subject.source, x=subject.x, dt=subject.dt, method=subject.solver)
+    visited = subject.states.reshape(-1, of.size)
+    if not scattered or of.size > MOST_SCATTERED:
+        return fixed_points(of, visited, most_starts=starts, key=seed)
+    low, high = visited.min(axis=0), visited.max(axis=0)
+    extent = np.maximum(high - low, 0.1 * np.max(high - low))
+    beyond = BEYOND * np.where(extent > 0, extent, 1.0)  # all visited states may be one
+    chosen = visited[np.linspace(0, len(visited) - 1, min(starts, len(visited))).round().astype(int)]
+    around = box_starts(low - beyond, high + beyond, starts, key=seed)
+    return fixed_points(of, np.concatenate([chosen, around]), visited=visited, most_starts=2 * starts)

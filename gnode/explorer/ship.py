@@ -47,6 +47,7 @@ def ship(
     if not re.fullmatch(NAME, name):
         raise errors.ArgumentError(f"name is {errors.shown(name)}, but must be small letters, digits and dashes.")
     options = {"x": None, "starts": starts, "seed": 0, "trust": False, "share": SHARE, "progress": lambda part: None}
+    options["scattered"] = True
     title, verdict, networks = _sources.networks(Path(run), name, film, options)
     if not trials:
         networks = [network | {"trials": None} for network in networks]

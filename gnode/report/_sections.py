@@ -63,7 +63,7 @@ def flow_caption(found: Findings) -> str:
 
 
 def _fixed_points(points: FixedPoints) -> Section:
-    section, starts = Section("Fixed points"), len(points.outcomes)
+    section, starts = Section("Search for fixed points"), len(points.outcomes)
     if not len(points):
         section.nothing = f"None found: no start of {starts} led to a fixed point, a slow point or a closed gate."
         section.paragraphs.append(_outcomes(points))

@@ -12,14 +12,18 @@
       const box = stage(pane).getBoundingClientRect();
       return { left: box.left + left, top: box.top + top, width: Number(inside.getAttribute("width")), height: Number(inside.getAttribute("height")) };
     },
-    /** Fixed points by their numbers in the list, with their places in the plot. */
+    /** Fixed points by their numbers in the list, with their places in the plot; in the order of the list, stable ones first. */
     marks(pane) {
-      return [...stage(pane).querySelectorAll(".layer-points .mark")].map((mark) => ({
+      const rank = (mark) => ["stable", "marginal", "saddle", "unstable"].findIndex((kind) => mark.querySelector(`.point-${kind}`) !== null);
+      const marks = [...stage(pane).querySelectorAll(".layer-points .mark")];
+      return marks.sort((a, b) => rank(a) - rank(b) || a.dataset.point - b.dataset.point).map((mark) => ({
         id: Number(mark.dataset.point),
         place: numbers(mark.getAttribute("transform")),
         selected: mark.classList.contains("selected"),
       }));
     },
+    /** Kinds of points as they are drawn, the lowest first. */
+    stacked: (pane) => [...stage(pane).querySelectorAll(".layer-points .mark .point")].map((shape) => shape.getAttribute("class").split("point-")[1]),
     live(pane) {
       const circle = stage(pane).querySelector('[data-test="live"]');
       return circle === null ? null : [Number(circle.getAttribute("cx")), Number(circle.getAttribute("cy"))];

@@ -14,6 +14,7 @@ import gnode
 from gnode.cells import Cell, GatedCell
 from gnode.explorer import Portrait
 from gnode.explorer._document import Subject, network_document
+from gnode.explorer._packing import packed, unpacked
 from gnode.solve import Solver
 
 FOLD = 2 / (3 * np.sqrt(3))
@@ -139,6 +140,17 @@ def _document(*networks, title="small", verdict=None):
     return {"format": 1, "title": title, "verdict": verdict, "networks": list(networks)}
 
 
+def _letters():
+    """Which of two units is larger at the end: the class "b", but the label of the second trial says "a"."""
+    trials = memory_trials()
+    trials["inputs"][:, :, 1] = 1.0
+    targets = np.full_like(trials["inputs"], np.nan)
+    for trial, (length, right) in enumerate(zip(trials["lengths"], (1, 0))):
+        targets[trial, length - 1] = np.eye(2)[right]
+    document = _memory(trials=trials | {"targets": targets}, classes=("a", "b"), output_names=("a", "b"))
+    return _document(document, title="letters")
+
+
 def _line():
     return _document(network_document(Subject(Line(), "line", LINE_DT, Solver("euler"))), title="line")
 
@@ -176,6 +188,46 @@ def _explored(cell, name):
     return gnode.explore(cell, name=name, starts=20, dt=0.1).document
 
 
+def corners(size):
+    """All states whose components are -1 or 1."""
+    return 1.0 - 2.0 * ((np.arange(2**size)[:, None] >> np.arange(size)) & 1)
+
+
+def _many():
+    """As many stable points as there are corners, of which trajectories visit one."""
+    document = gnode.explore(lambda h, x: h - h**3, state=6, states=1.2 * corners(6), dt=0.1, name="many").document
+    states = packed(unpacked(document["networks"][0]["states"])[:1])
+    return document | {"networks": [document["networks"][0] | {"states": states, "slow": None}]}
+
+
+def _bits():
+    """Three bits, of which nothing is known but their stable points and states close to them."""
+    found = [{"h": h.tolist(), "kind": "stable", "status": "equilibrium", "residual": 0.0} for h in corners(3)]
+    nearby = np.stack([1.05 * corners(3), corners(3)], axis=1)
+    cell = Memory(inputs=3, units=3)
+    return _document(network_document(Subject(cell, "bits", 0.1, Solver("euler"), states=nearby)) | {"points": found})
+
+
+class Circle(Cell):
+    """dh/dt = (1 - |h|^2) h: the unit circle stands still."""
+
+    inputs: int = eqx.field(static=True, default=1)
+    units: int = eqx.field(static=True, default=2)
+
+    def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        return (1 - (h**2).sum()) * h
+
+
+def _circle():
+    """All of the circle is known, in the order of the first state."""
+    angles = np.linspace(0, 2 * np.pi, 400, endpoint=False)
+    places = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    places = places[np.argsort(places[:, 0])]
+    found = [{"h": h.tolist(), "kind": "marginal", "status": "equilibrium", "residual": 0.0} for h in places]
+    subject = Subject(Circle(), "circle", 0.1, Solver("euler"), states=places[None])
+    return _document(network_document(subject) | {"points": found})
+
+
 DOCUMENTS = {
     "line": _line,
     "memory": lambda: _document(_memory(), title="memory", verdict="holds two bits."),
@@ -183,7 +235,11 @@ DOCUMENTS = {
     "six": lambda: _explored(Memory(inputs=6, units=6), "six"),
     "hundred": lambda: _document(_drawn(gnode.cells.rate_rnn(2, 100, tau=0.5, key=0), "hundred")),
     "lstm": lambda: _document(_drawn(gnode.cells.lstm(1, 2, tau=0.5, key=0), "lstm")),
+    "many": _many,
+    "bits": _bits,
+    "circle": _circle,
     "compared": _compared,
+    "letters": _letters,
     "film": _film,
     "hostile": _hostile,
 }

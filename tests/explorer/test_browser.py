@@ -7,8 +7,10 @@ import re
 
 import numpy as np
 import pytest
-from small_networks import MARKUP, page_file
+from small_networks import MARKUP, document_in, page_file
 from window import colours, number
+
+from gnode.explorer import Portrait
 
 SIZES = {"line": 1, "memory": 2, "space": 3, "lstm": 4, "six": 6, "hundred": 100}
 
@@ -218,9 +220,9 @@ def test_dark_and_light(explore, scheme):
 def test_two_networks_beside_each_other(explore):
     """They share the plane and what is done to it; each follows its own flow."""
     window = explore("compared")
-    window.part("compare").select_option(label="weak memory")
-    window.wait("document.querySelectorAll('[data-test=portrait]').length === 2")
-    window.rest()
+    assert window.get("document.querySelectorAll('[data-test=portrait]').length") == 2
+    assert "compare" not in window.link()
+    assert "Points of memory." in window.text("points-note")
     assert window.part("pane-title").all_text_contents() == ["memory", "weak memory"]
     assert window.get("seen.axes(0)") == window.get("seen.axes(1)")
     np.testing.assert_allclose(np.abs(window.points(0)).max(), 1, atol=2 * window.pixel)
@@ -246,6 +248,8 @@ def test_two_networks_beside_each_other(explore):
     window.part("compare").select_option(label="nothing")
     window.wait("document.querySelectorAll('[data-test=portrait]').length === 1")
     window.rest()
+    assert "Points of" not in window.text("points-note")
+    assert window.link()["compare"] == "null"
 
 
 def test_a_film_of_training(explore):
@@ -314,6 +318,16 @@ def test_several_on_one_page_and_none_left_behind(explore):
     assert window.get("document.querySelectorAll('canvas').length") <= 3
     window.page.keyboard.press("m")  # the first one still hears keys
     window.wait("seen.part('caption').textContent.startsWith('Map')")
+
+
+def test_in_the_frame_of_a_notebook_there_is_no_link_to_copy(new_window, page_folder, tmp_path):
+    portrait = Portrait(document_in(page_file("line", page_folder)))
+    (tmp_path / "notebook.html").write_text(f"<!doctype html><body>{portrait._repr_html_()}</body>", encoding="utf-8")
+    window = new_window(reduced_motion="reduce")
+    window.page.goto((tmp_path / "notebook.html").as_uri())
+    frame = window.page.frame_locator("iframe")
+    frame.locator('[data-test="export-png"]').wait_for()
+    assert frame.locator('[data-test="copy-link"]').count() == 0
 
 
 def test_without_webgl_the_flow_is_drawn_on_a_plain_canvas(new_window, page_folder):

@@ -272,7 +272,7 @@ def test_trials_play_and_pause_and_are_scrubbed(explore):
     window.slide("scrub", 12)
     window.frames(2)
     error = np.sqrt(np.mean((trials["targets"] - trials["outputs"])[0, 12] ** 2))
-    assert number(window.text("trial-words").partition("Error at 1.2 s: ")[2]) == pytest.approx(error, rel=0.05)
+    assert number(window.text("trial-words").partition("Error at 1.2\u00a0s: ")[2]) == pytest.approx(error, rel=0.05)
     window.part("trial").select_option(label="trial 2")
     window.rest()
     assert window.get("Number(seen.part('scrub').max)") == 39  # the second trial is shorter
@@ -291,6 +291,31 @@ def test_trials_play_and_pause_and_are_scrubbed(explore):
     assert window.get("Number(seen.part('scrub').value)") == 39
     window.part("trial").select_option(index=0)
     window.wait("seen.part('trial-words').textContent.includes('live state')")
+
+
+def test_a_trial_of_a_classification_says_the_right_class(explore):
+    """The answer counts in the last bin only: the words look ahead to it, and the drawing marks it."""
+    window = explore("letters", trial=0, bin=10)
+    end = f"The right class at {(TRIAL_BINS - 1) * MEMORY_DT:g}\u00a0s is"
+    assert f'{end} "b", and the network gives it.' in window.text("trial-words")
+    window.slide("scrub", TRIAL_BINS - 1)
+    window.frames(2)
+    assert 'The right class is "b", and the network gives it.' in window.text("trial-words")
+    window.part("trial").select_option(label="trial 2")
+    window.rest()
+    window.frames(2)
+    assert 'is "a", but the network gives "b".' in window.text("trial-words")
+    # The second output is below its target, 0, nowhere near the end; the mark of the first is at 1, above all outputs.
+    window.slide("scrub", 5)
+    window.frames(2)
+    picture = window.picture("traces").astype(int)
+    colour = window.get("getComputedStyle(seen.part('explorer')).getPropertyValue('--channel-0')")
+    assert colour
+    near_end = picture[picture.shape[0] // 2 :, -40:]
+    is_first = np.abs(near_end - [0, 114, 178]).max(axis=-1) < 40
+    rows = np.flatnonzero(is_first.any(axis=1))
+    assert np.diff(rows).max() > 5  # a mark, and apart from it the output's line
+    assert is_first.sum() > 30
 
 
 def test_a_trial_under_another_tau_is_another_trial(explore):

@@ -11,6 +11,7 @@ from window import Window, colours, number
 
 import gnode
 from gnode.explorer import shipped_names
+from gnode.explorer._shipped import WITHOUT_TRIALS
 
 SVG = "{http://www.w3.org/2000/svg}"
 CARD = "seen.facts('[data-test=hover]')"
@@ -232,6 +233,8 @@ def test_the_report_of_a_run_is_such_a_page(new_window, report_page):
     window.slide("scrub", 3)
     window.rest()
     assert "the trained solver" in window.text("trial-words")
+    headings = window.get("[...document.querySelectorAll('h2')].map((part) => part.textContent)")
+    assert headings.count("Fixed points") == 1
     order = window.get("[...document.querySelectorAll('h1, .stage, .gnode-report h2')].map((part) => part.textContent)")
     assert order.index("Training") > 1
     figures = window.get(
@@ -261,3 +264,15 @@ def test_the_networks_that_come_with_gnode(new_window, tmp_path):
         assert window.get("gnodeExplorer.stats().points") >= 1, name
         assert colours(window.picture()) > 10, name
         assert len(window.text("verdict")) > 20, name
+        has_trials = gnode.explore(name).document["networks"][0]["trials"] is not None
+        said = window.part("without-trials").all_text_contents()
+        assert said == ([] if has_trials else [WITHOUT_TRIALS]), name
+
+
+def test_what_was_not_trained_is_not_called_so(new_window, tmp_path):
+    page = gnode.explore(gnode.cells.gru(1, 2, key=0), starts=10, dt=0.1).save(tmp_path / "fresh.html")
+    window = new_window(reduced_motion="reduce").open(page)
+    words = window.get("document.body.innerText")
+    assert "train" not in words.lower()
+    assert "one step of the solver (euler)" in words
+    assert "There are no trials" in window.text("without-trials")

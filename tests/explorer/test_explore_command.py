@@ -6,6 +6,7 @@ import re
 import pytest
 from filmed_run import filmed_run
 
+import gnode
 from gnode.explorer import browser
 
 
@@ -48,8 +49,54 @@ def test_it_opens_the_browser(run, gnode_command, opened, monkeypatch, tmp_path)
     assert "No browser could be opened; the page is" in gnode_command("explore --starts 5", run.folder).ok()
 
 
+OWN_CELL = """
+import equinox as eqx
+from gnode.cells import Cell
+
+class Turning(Cell):
+    inputs: int = eqx.field(static=True)
+    units: int = eqx.field(static=True)
+    rate: float = eqx.field(static=True)
+
+    def vector_field(self, h, x):
+        return self.rate * h[::-1] + x[0]
+
+def turning(inputs, state, *, key, rate=1.0):
+    return Turning(inputs, state, rate)
+"""
+
+
+def test_a_fresh_cell(gnode_command, tmp_path):
+    """The cell that the seed draws, with its options, and not another."""
+    page = tmp_path / "page.html"
+    gnode_command("explore gru --state 3 --inputs 2 --seed 5 --tau 0.5 --starts 5 --out", page).ok()
+    (found,) = documents_in(page)["networks"]
+    assert (found["label"], found["state_size"], found["inputs"], found["tau"]) == ("GRU", 3, 2, pytest.approx(0.5))
+    expected = gnode.explore(gnode.cells.gru(2, 3, tau=0.5, key=5), starts=5, seed=5).document["networks"][0]
+    assert found["weights"] == expected["weights"]
+    gnode_command("explore rnn --starts 5 --input 0.5 --out", page).ok()
+    (found,) = documents_in(page)["networks"]
+    assert (found["state_size"], found["x"]) == (2, [0.5])
+
+
+def test_an_own_cell(gnode_command, tmp_path):
+    (tmp_path / "mine.py").write_text(OWN_CELL)
+    page = tmp_path / "page.html"
+    gnode_command("explore --state 2 --starts 5 --set rate=3 --out", page, f"{tmp_path / 'mine.py'}:turning").ok()
+    (found,) = documents_in(page)["networks"]
+    assert (found["label"], found["state_size"]) == ("Turning", 2)
+    said = gnode_command("explore --set pace=3", f"{tmp_path / 'mine.py'}:turning").one_sentence()
+    assert "pace" in said
+
+
 def test_bad_input_is_one_sentence(run, gnode_command, tmp_path):
     assert "must be the folder of a run, or one of the networks" in gnode_command("explore sqare").one_sentence()
+    assert (
+        "model 'rnn' has no setting 'density'; it belongs to dale"
+        in gnode_command("explore rnn --density 0.5").one_sentence()
+    )
+    assert "state is 0" in gnode_command("explore gru --state 0").one_sentence()
+    assert "state is a setting of a cell that is drawn" in gnode_command("explore square --state 3").one_sentence()
     assert "nowhere is not a folder" in gnode_command("explore", tmp_path / "nowhere").one_sentence()
     assert "holds no run" in gnode_command("explore", tmp_path).one_sentence()
     assert "input is '1;2'" in gnode_command("explore --input 1;2", run.folder).one_sentence()

@@ -1,6 +1,7 @@
 """The page computes what Python computes: fields, Jacobians, steps and fixed points, run by node."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from page_engine import as_array, computed
 from variants import DT, STATES, VARIANTS, drawn, reference
 
 from gnode.analysis import fixed_points, system
-from gnode.cells import CELLS
+from gnode.cells import CELLS, GatedCell
 from gnode.explorer._document import Subject, network_document
 from gnode.explorer._functions import exported
 from gnode.network import Network
@@ -53,19 +54,81 @@ def test_the_page_knows_the_operations_of_programs_and_no_others(tmp_path):
     assert set(found) == OPERATIONS
 
 
-def many_points(name, units, gain):
-    """A network with large weights, which has many fixed points."""
-    cell = CELLS[name](1, units, key=4, tau=0.5)
-    weights = (lambda cell: cell.W) if hasattr(cell, "W") else (lambda cell: cell.F.W[0])
-    return Network(eqx.tree_at(weights, cell, gain * weights(cell)), 1, key=1)
+def runge_kutta(field, hs, dt):
+    k1 = field(hs)
+    k2 = field(hs + dt / 2 * k1)
+    k3 = field(hs + dt / 2 * k2)
+    return hs + dt / 6 * (k1 + 2 * k2 + 2 * k3 + field(hs + dt * k3))
 
 
-@pytest.mark.parametrize(
-    ("name", "units", "gain"), [("mgru", 5, 4.0), ("rate_rnn", 5, 3.0), ("gru", 4, 4.0), ("lstm", 2, 5.0)]
-)
-def test_fixed_points_are_those_of_python(tmp_path, name, units, gain):
+@pytest.mark.parametrize("gate", ["as it is", "open"])
+def test_the_steps_of_the_page_for_every_cell(tmp_path, gate):
+    """Its own Euler and Runge-Kutta steps; with an open gate, where there is one, the functions of that flow, too."""
+    names = [name for name in CELLS if gate == "as it is" or isinstance(drawn(name, {}, {}).cell, GatedCell)]
+    assert names
+    nets = [drawn(name, {"tau": 0.3}, {}) for name in names]
+    generator = np.random.default_rng(2)
+    requests, expected = [], []
+    for place, net in enumerate(nets):
+        hs, x = generator.normal(size=(STATES, net.cell.state_size)), generator.normal(size=2)
+        with double():
+            cell = to_dtype(net, jnp.float64).cell
+            one = cell.vector_field if gate == "as it is" else lambda h, x: cell.drift(h, x) / cell.time_constant  # noqa: B023
+            field = jax.jit(jax.vmap(lambda h: one(h, jnp.asarray(x))))  # noqa: B023
+            values = {
+                "euler": hs + DT * np.asarray(field(hs)),
+                "rk4": np.asarray(runge_kutta(field, hs, DT)),
+            }
+            if gate == "open":
+                jacobian = jax.jit(jax.vmap(jax.jacfwd(lambda h: one(h, jnp.asarray(x)))))  # noqa: B023
+                values |= {
+                    "field": np.asarray(field(hs)),
+                    "jacobian": np.asarray(jacobian(hs)),
+                    "step": values["euler"],
+                }
+        options = {"openGate": gate == "open"}
+        given = {"network": place, "states": hs.tolist(), "x": x.tolist(), "dt": DT, "options": options}
+        for what, value in values.items():
+            requests.append({"what": what, **given})
+            expected.append((names[place], what, value))
+    for (name, what, values), got in zip(expected, computed(document_of(nets), requests, tmp_path)):
+        np.testing.assert_allclose(as_array(got), values, rtol=TOLERANCE, atol=TOLERANCE, err_msg=f"{name} {what}")
+
+
+LARGE = {
+    "rnn": (5, 4, 4.0, ["F.W.0"]),
+    "rate_rnn": (5, 4, 3.0, ["F.W.0"]),
+    "mgru": (5, 4, 4.0, ["F.W.0"]),
+    "gru": (4, 0, 3.0, ["W"]),
+    "lstm": (2, 4, 5.0, ["W"]),
+    "lem": (2, 2, 20.0, ["W"]),
+    "node": (4, 3, 6.0, ["F.W.3"]),
+    "dale": (5, 1, 6.0, ["A"]),
+    "lowrank": (5, 3, 3.0, ["M", "N"]),
+    "gnode": (4, 3, 6.0, ["F.W.3"]),
+}
+"""Of each cell the number of units, the seed, and how many times larger which weights are: it has several fixed points."""
+
+
+def part_of(tree, place):
+    for name in place.split("."):
+        tree = tree[int(name)] if name.isdigit() else getattr(tree, name)
+    return tree
+
+
+def many_points(name):
+    """A network with large weights."""
+    units, seed, gain, places = LARGE[name]
+    cell = CELLS[name](1, units, key=seed, tau=0.5)
+    for place in places:
+        cell = eqx.tree_at(lambda cell: part_of(cell, place), cell, gain * part_of(cell, place))  # noqa: B023
+    return Network(cell, 1, key=1)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_fixed_points_are_those_of_python(tmp_path, name):
     """Isolated ones: of a continuum, such as the GRU has one far out, both find samples of their own."""
-    net, x = many_points(name, units, gain), [0.2]
+    net, x = many_points(name), [0.2]
     starts = np.random.default_rng(5).normal(size=(100, net.cell.state_size))
     found = fixed_points(system(net, dt=0.05, x=x), starts).select(status="equilibrium")
     isolated = found[np.flatnonzero(~found.on_continuum)]
@@ -74,5 +137,6 @@ def test_fixed_points_are_those_of_python(tmp_path, name, units, gain):
     got = sorted((point for point in got if point["kind"] != "marginal"), key=lambda point: point["h"])
     order = np.lexsort(isolated.points.T[::-1])
     assert "stable" in isolated.stability.flow_class
+    assert len(isolated) > 1
     np.testing.assert_allclose(as_array([point["h"] for point in got]), isolated.points[order], atol=1e-6)
     assert [point["kind"] for point in got] == isolated.stability.flow_class[order].tolist()

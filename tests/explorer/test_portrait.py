@@ -111,6 +111,15 @@ def test_a_cell_a_network_and_a_function():
     assert points == {(-1.0, "stable"), (0.0, "unstable"), (1.0, "stable")}
 
 
+def test_points_of_a_function_are_searched_away_from_its_trajectories():
+    """From the visited states, all beyond -1 and 1, Newton's method does not come to 0."""
+    network = only(gnode.explore(lambda h, x: h - h**3, state=1, states=[[-2.0], [2.0]], dt=0.05))
+    points = {(round(point["h"][0], 6), point["kind"]) for point in network["points"]}
+    assert points == {(-1.0, "stable"), (0.0, "unstable"), (1.0, "stable")}
+    at_rest = only(gnode.explore(lambda h, x: h - h**3, state=2, states=np.ones((1, 5, 2))))
+    assert {"stable", "saddle"} <= {point["kind"] for point in at_rest["points"]}
+
+
 def test_two_side_by_side(run):
     both = gnode.explore(run, compare=cells.rnn(2, 3, key=0), starts=5)
     assert [network["state_size"] for network in both.document["networks"]] == [2, 3]
@@ -207,6 +216,7 @@ def test_a_notebook_without_anywidget_shows_a_frame(portrait, monkeypatch):
     shown = portrait._repr_mimebundle_()
     assert shown["text/html"].startswith('<iframe title="a&lt;b&gt;&amp;amp;" srcdoc="&lt;!doctype html&gt;')
     assert shown["text/plain"] == repr(portrait)
+    assert portrait._display_()._repr_html_() == shown["text/html"]
     with pytest.raises(ArgumentError, match=r"pip install 'gnode\[explore\]'"):
         portrait.widget()
 
@@ -230,6 +240,7 @@ def test_a_widget_runs_the_same_script(portrait, monkeypatch):
     assert json.loads(widget.traits["document"]) == portrait.document
     assert widget._esm.startswith(_page.script())
     assert "export default" in widget._esm
+    assert isinstance(portrait._display_(), AnyWidget)
     assert list(portrait._repr_mimebundle_()) == ["application/vnd.jupyter.widget-view+json"]
     sys.modules.pop("gnode.explorer._widget")
 

@@ -52,6 +52,31 @@ def test_the_same_run_gives_the_same_bytes(run, folder, tmp_path):
         ship.ship(run.folder, "../small", folder=tmp_path)
 
 
+def test_one_that_has_a_film_is_compared_without_it(run, monkeypatch, tmp_path):
+    ship.ship(run.folder, "film", film=True, starts=20, folder=tmp_path)
+    monkeypatch.setattr(_shipped, "FOLDER", tmp_path)
+    assert len(gnode.explore("film").document["networks"]) > 1
+    both = gnode.explore("film", compare="film").document["networks"]
+    assert [network["epoch"] for network in both] == [None, None]
+
+
+def test_fixed_points_are_searched_around_the_visited_states(run, monkeypatch, tmp_path):
+    """As many scattered states as visited ones."""
+    searched = []
+    real = ship._sources.fixed_points
+
+    def noted(of, starts, **options):
+        searched.append(np.asarray(starts))
+        return real(of, starts, **options)
+
+    monkeypatch.setattr(ship._sources, "fixed_points", noted)
+    ship.ship(run.folder, "small", starts=20, folder=tmp_path)
+    around, visited = searched[-1], run.states.reshape(-1, 2)
+    assert len(around) == 40
+    outside = (around < visited.min(axis=0)) | (around > visited.max(axis=0))
+    assert outside.any(axis=0).all()
+
+
 def test_it_is_opened_without_jax(folder, tmp_path):
     code = f"""
 import sys

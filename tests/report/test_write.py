@@ -19,7 +19,7 @@ from gnode.network import AbstractNetwork, InitialState, Readout, Trajectory
 from gnode.report import Section, _write, sections, summary_row
 from gnode.train import Evaluation
 
-IN_ORDER = ("Training", "Fixed points", "Stability", "Trajectories")
+IN_ORDER = ("Training", "Search for fixed points", "Stability", "Trajectories")
 FOLDED = ("Settings", "Table: points by number of starts", "Table: stability")
 SIZES = {"trials": 10, "validation": 5, "bins": 12}
 
@@ -84,7 +84,7 @@ def report_of(run, folder, **options):
     places = [text.index(part) for part in ('id="gnode-explorer"', "<main", *in_order[0], *in_order[1])]
     assert places == sorted(places)
     assert places[-1] < text.index("</main>") < text.index('id="gnode-document"')
-    for heading in ("Fixed points", "Stability", "Continuous attractor", "Memory", "Trajectories"):
+    for heading in ("Search for fixed points", "Stability", "Continuous attractor", "Memory", "Trajectories"):
         assert f"<h2>{heading}</h2>" in text
     return text, numbers, findings
 
@@ -228,7 +228,7 @@ def test_a_network_without_a_flow(tmp_path, only_png):
     text = (tmp_path / "report.html").read_text()
     assert "a Backward, is not a cell that runs at a constant input, so it has no flow" in text
     assert "<h2>Classes</h2>" in text
-    assert "<h2>Fixed points</h2>" not in text
+    assert "<h2>Search for fixed points</h2>" not in text
     assert {path.name for path in tmp_path.iterdir()} == {
         "report.html",
         "analysis.json",

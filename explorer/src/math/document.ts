@@ -95,6 +95,10 @@ export interface NetworkDocument {
   x?: number[] | null;
   states: PackedArray | null;
   trials: TrialsDocument | null;
+  /** Why there are no trials, if there is more to say. */
+  without_trials?: string | null;
+  /** Whether the network was trained; it was if this is left out. */
+  trained?: boolean;
   points: PointDocument[] | null;
   slow: PackedArray | null;
 }

@@ -15,6 +15,9 @@ export const PLANE_MARGINS: Margins = { left: 50, right: 6, top: 6, bottom: 40 }
 export const NARROW_MARGINS: Margins = { left: 38, right: 3, top: 4, bottom: 36 };
 export const SPACE_MARGINS: Margins = { left: 2, right: 2, top: 2, bottom: 2 };
 
+/** Enough room for a letter of a tick's label. */
+const LETTER = 7;
+
 /** Round numbers between two limits, about `count` of them. */
 export function ticks(low: number, high: number, count: number): { at: number; label: string }[] {
   const raw = (high - low) / Math.max(1, count);
@@ -34,7 +37,8 @@ export function drawPlaneAxes(group: SVGGElement, frame: PlaneFrame, names: read
   const parts: Node[] = [svg("rect", { x: 0, y: 0, width, height, class: "plot-frame" })];
   for (const { at, label } of ticks(left, right, Math.max(2, width / 110))) {
     const x = px(frame.x(at));
-    parts.push(svg("path", { d: `M${x} ${height}v5`, class: "tick" }), svg("text", { x, y: height + 17, class: "tick-label", "text-anchor": "middle" }, label));
+    const inside = px(Math.min(frame.x(at), width + margins.right - (LETTER * label.length) / 2)); // at the edge it would be cut
+    parts.push(svg("path", { d: `M${x} ${height}v5`, class: "tick" }), svg("text", { x: inside, y: height + 17, class: "tick-label", "text-anchor": "middle" }, label));
   }
   if (frame.plane.v.some((value) => value !== 0))
     for (const { at, label } of ticks(bottom, top, Math.max(2, height / 110))) {

@@ -89,6 +89,16 @@ export function planeWords(model: Model, choice: PlaneChoice): string {
   return `in the plane of ${first} and ${second}`;
 }
 
+/** The integrator of a network; that of a cell or a function was never trained with. */
+export function solverWords({ network }: Model): string {
+  return network.trained === false ? `the solver (${network.method})` : `the trained solver (${network.method})`;
+}
+
+/** Recorded paths of the state. */
+export function pathWords({ network }: Model): string {
+  return network.trained === false ? "trajectories" : "training trajectories";
+}
+
 /** Which plane a network is shown in at first: its outputs if the plane shows two of them, else where it varies most. */
 export function firstPlane(model: Model): PlaneChoice {
   const { n, p } = model.base;

@@ -1,7 +1,7 @@
 /** The controls beside the portrait: inputs, dynamics, the plane, and what is shown. */
 import { button, chooser, element, fill } from "./dom";
-import { stateName } from "./content";
-import { duration, shown, steady } from "./format";
+import { pathWords, solverWords, stateName } from "./content";
+import { duration, shown, steady, withUnit } from "./format";
 import type { Model } from "./model";
 import type { Pulses } from "./pulses";
 import { choice, slider, tick, type Slider } from "./sliders";
@@ -15,7 +15,7 @@ const LAYER_WORDS: Record<Layer, { label: string; title: string }> = {
   vectors: { label: "eigenvectors", title: "Directions along which pushes die out or grow" },
   slow: { label: "slow states", title: "States along which the flow is slow: the slow manifold" },
   nullclines: { label: "nullclines", title: "Where one of the two states stands still" },
-  paths: { label: "training trajectories", title: "Paths of the state in trials" },
+  paths: { label: "trajectories", title: "Recorded paths of the state" },
   region: { label: "visited region", title: "The outline of the visited states" },
   leaving: { label: "flow that leaves the plane", title: "Hatching where the flow leaves the plane" },
 };
@@ -79,18 +79,18 @@ export class Controls {
     const { state } = store;
     const way = choice("Flow or map", "mode", ["flow", "map"], state.map ? 1 : 0, (k) => store.set({ map: k === 1 }));
     const wayWords = (): string =>
-      model.system(store.state).hasStep ? `The map is one step of the trained solver (${model.network.method}).` : "The map is one Euler step: the trained solver cannot be shown here.";
+      model.system(store.state).hasStep ? `The map is one step of ${solverWords(model)}.` : `The map is one Euler step: ${solverWords(model)} cannot be shown here.`;
     const tau = this.factor("tau", "time constant \u03c4", state.timeScale, base.tau, (timeScale) => store.set({ timeScale }));
     const dt = this.factor("dt", "time step dt", state.dtScale, base.dt, (dtScale) => store.set({ dtScale }));
     const noise = slider({
       test: "noise", label: "noise", min: 0, max: 2, step: 0.02, rest: 0, value: state.noise,
-      words: (value) => (value === 0 ? "none" : `${shown(value)} /\u221as`),
+      words: (value) => (value === 0 ? "none" : withUnit(shown(value), "/\u221as")),
       changed: (value) => store.set({ noise: value }),
     });
     const gate = base.hasGate ? tick("hold the gate open", "open-gate", state.openGate, (openGate) => store.set({ openGate }), "G = 1: the same network without its gate") : null;
     const pace = slider({
       test: "pace", label: "pace", min: -3, max: 1, step: 0.05, rest: Math.log10(state.pace), value: Math.log10(state.pace),
-      words: (value) => `1 s shows ${duration(10 ** value)}`,
+      words: (value) => `1\u00a0s shows ${duration(10 ** value)}`,
       changed: (value) => store.set({ pace: 10 ** value }),
     });
     const note = element("p", { class: "gnode-note" }, wayWords());
@@ -209,7 +209,8 @@ export class Controls {
       return layer !== "region" || (model.visited && model.n > 1);
     });
     const ticks = offered.map((layer) => {
-      const { label, title } = LAYER_WORDS[layer];
+      const { title } = LAYER_WORDS[layer];
+      const label = layer === "paths" ? pathWords(model) : LAYER_WORDS[layer].label;
       return { layer, made: tick(label, `layer-${layer}`, store.state.layers[layer], (on) => store.set({ layers: { ...store.state.layers, [layer]: on } }), title) };
     });
     const moving = tick("motion", "motion", store.state.motion, (motion) => store.set({ motion }), "Whether time passes for particles and the live state");

@@ -5,7 +5,7 @@ import { append, element, fill } from "./dom";
 import { EventBar } from "./event-bar";
 import { fileName, pngBlob, save, svgText } from "./export";
 import { fittingView, plainView, viewOfOther } from "./first-view";
-import { headerOf, kindWords } from "./header";
+import { headerOf, kindWords, sayTheme } from "./header";
 import { Help } from "./help";
 import { HoverCard } from "./hover";
 import { Keyboard } from "./keyboard";
@@ -38,9 +38,9 @@ export interface MountOptions {
 
 /** A frame's time for jobs in milliseconds: with the drawing it leaves room for 60 frames a second. */
 const BUDGET = 6;
-/** Where frames are slow for other reasons, a share of them is for jobs, up to a limit. */
+/** Where frames are slow for other reasons, a share of them is for jobs, up to a limit: slower frames must not make themselves slower still. */
 const BUDGET_SHARE = 0.35;
-const MOST_BUDGET = 30;
+const MOST_BUDGET = 12;
 const REST = 350;
 /** Between two writings of captions and lists while points move, in seconds. */
 const WORDS_PAUSE = 0.25;
@@ -107,7 +107,8 @@ export class Explorer {
     this.store.on(["network", "other"], (view, changed) => this.networksChanged(view, changed));
     this.store.on(["inputs", "timeScale", "dtScale", "openGate", "map"], (view, changed) => this.conditionsChanged(view, changed));
     this.store.on(["plane", "depths", "limits", "space"], () => this.bar.clear());
-    this.store.on(["plane", "inputs", "map", "layers", "openGate", "space", "network", "other"], () => (this.wordsStale = true));
+    this.store.on(["plane", "inputs", "map", "layers", "openGate", "space", "network", "other", "trial"], () => (this.wordsStale = true));
+    sayTheme(this.root, this.theme.shown);
     this.rebuildPanes();
     this.sizes = new ResizeObserver(() => this.resized());
     this.sizes.observe(this.panesElement);
@@ -143,7 +144,10 @@ export class Explorer {
     limits: () => this.limits(),
     range: () => this.range(),
     pointsChanged: () => (this.wordsStale = true),
-    happened: (pane, happenings) => pane === this.panes[0] && this.bar.happened(happenings),
+    happened: (pane, happenings) => {
+      this.wordsAge = WORDS_PAUSE; // the list changes in the same frame as the events
+      if (pane === this.panes[0]) this.bar.happened(happenings);
+    },
     passed: (pane, parameter, points) => pane === this.panes[0] && this.bar.passed(parameter, points, this.acts.placeOf(pane)),
     runChanged: () => this.player.redraw(),
   };
@@ -269,10 +273,12 @@ export class Explorer {
     for (const pane of this.panes) if (pane.portrait.fit(pane.inSpace)) pane.refit();
     this.player.redraw();
     this.bar.redraw();
+    this.points.fit();
   }
 
   private recolour(): void {
     if (this.colours === undefined) return; // while the explorer is being built
+    sayTheme(this.root, this.theme.shown);
     this.colours = coloursOf(this.root);
     for (const pane of this.panes) pane.setColours(this.colours);
     this.player.redraw();

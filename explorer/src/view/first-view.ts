@@ -13,7 +13,7 @@ const TRIAL_SECONDS = 8;
 
 type ModelOf = (index: number) => Model;
 
-/** The view without a link: the last epoch of a film, or the first network. */
+/** The view without a link: the last epoch of a film, two networks beside each other, or one alone. */
 export function plainView(networks: readonly NetworkDocument[], modelOf: ModelOf, theme: Theme): ViewState {
   const film = filmOf(networks);
   const network = film.length > 0 ? film[film.length - 1] : 0;
@@ -22,7 +22,7 @@ export function plainView(networks: readonly NetworkDocument[], modelOf: ModelOf
   const duration = trials === null ? 100 * base.dt : trials.bins * trials.dt;
   const few = (model.network.points?.length ?? 0) <= FEW_POINTS;
   return {
-    network, other: null, plane: firstPlane(model), limits: null, direction: 0, depths: [], space: n === 3,
+    network, other: film.length === 0 && networks.length === 2 ? 1 : null, plane: firstPlane(model), limits: null, direction: 0, depths: [], space: n === 3,
     camera: { yaw: 0.7, pitch: 0.45, zoom: 1 }, inputs: startInputs(model), pulse: [], timeScale: 1, dtScale: 1, noise: 0, openGate: false, map: false,
     layers: { particles: true, points: true, vectors: n <= 3 && few, slow: false, nullclines: false, paths: n === 3, region: true, leaving: false },
     motion: !matchMedia("(prefers-reduced-motion: reduce)").matches, pace: roundPace(duration / TRIAL_SECONDS), selected: null, chosen: [], launches: [],

@@ -30,15 +30,27 @@ export function steady(value: number, decimals = 2): string {
   return (value < 0 && Number(text) !== 0 ? MINUS : "") + text;
 }
 
+/** A number and its unit, which no line break parts. */
+export function withUnit(number: string, unit: string): string {
+  return `${number}\u00a0${unit}`;
+}
+
 /** A time in the unit that suits it. */
 export function duration(seconds: number): string {
   const size = Math.abs(seconds);
   if (!Number.isFinite(seconds)) return "\u221e";
-  if (size === 0) return "0 s";
-  if (size < 1e-3) return `${shown(seconds * 1e6)} \u00b5s`;
-  if (size < 1) return `${shown(seconds * 1e3)} ms`;
-  if (size < 1e5) return `${shown(seconds)} s`;
-  return `${shown(seconds)} s`;
+  if (size === 0) return withUnit("0", "s");
+  if (size < 1e-3) return withUnit(shown(seconds * 1e6), "\u00b5s");
+  if (size < 1) return withUnit(shown(seconds * 1e3), "ms");
+  return withUnit(shown(seconds), "s");
+}
+
+/** A sentence that Python wrote, with the page's way of writing exponents, products and numbers with units. */
+export function typeset(text: string): string {
+  return text
+    .replace(/(\d)e([-+]?)0*(\d)/g, (_all, digit: string, sign: string, exponent: string) => `${digit}e${sign === "-" ? MINUS : ""}${exponent}`)
+    .replace(/(\d) x /g, "$1\u00a0\u00d7 ")
+    .replace(/(\d) (s|ms)\b/g, "$1\u00a0$2");
 }
 
 /** A complex number; the imaginary part only where there is one. */
@@ -49,8 +61,8 @@ export function complex(value: Complex): string {
 
 /** A share as whole percent; a small one is not shown as none. */
 export function percent(share: number): string {
-  if (share > 0 && share < 0.005) return "< 1 %";
-  return `${Math.round(share * 100)} %`;
+  if (share > 0 && share < 0.005) return "<\u00a01\u00a0%";
+  return withUnit(String(Math.round(share * 100)), "%");
 }
 
 /** "1 stable point", "3 stable points". */

@@ -1,9 +1,10 @@
 /** The numbers of whatever is under the pointer or the keyboard's crosshair. */
 import { eigen } from "../math/eigen";
 import { measuringMemory } from "../math/memory";
+import type { FixedPoint } from "../math/fixed-points";
 import { growthRates, timeConstant } from "../math/stability";
 import { element, fill, identifier } from "./dom";
-import { complex, duration, percent, shown } from "./format";
+import { complex, duration, percent, shown, withUnit } from "./format";
 import { PlaneFrame } from "./frame";
 import { motion } from "./grid";
 import type { Tracked } from "./overlay";
@@ -43,12 +44,12 @@ export function fastestGrowth(constants: readonly number[]): number | null {
   return growing.length === 0 ? null : Math.min(...growing);
 }
 
-/** How long a fixed point holds a memory: for ever, unless a push grows. */
-function memoryOfPoint({ point }: Tracked): string {
-  if (point.kind === "undefined") return "undefined";
-  if (point.kind === "marginal") return `drifts in ${duration(Math.abs(slowest(point.timeConstants)))}`;
-  const growth = fastestGrowth(point.timeConstants);
-  return growth === null || point.kind === "stable" ? "unlimited" : `a push is lost in ${duration(growth)}`;
+/** How long a fixed point holds a memory: for ever, unless a push grows or, along a continuum, the state drifts. */
+export function memoryOfPoint({ kind, timeConstants }: Pick<FixedPoint, "kind" | "timeConstants">): string {
+  if (kind === "undefined") return "undefined";
+  const growth = fastestGrowth(timeConstants);
+  if (kind === "marginal") return `drifts in ${duration(growth ?? Math.abs(slowest(timeConstants)))}`;
+  return growth === null || kind === "stable" ? "unlimited" : `a push is lost in ${duration(growth)}`;
 }
 
 function outputName(pane: Pane): string {
@@ -79,12 +80,12 @@ export function factsOfPoint(pane: Pane, tracked: Tracked): Fact[] {
   const { point } = tracked;
   const facts: Fact[] = [
     [outputName(pane), outputsOf(pane, point.h)],
-    ["speed", `${shown(point.speed)} /s`],
+    ["speed", withUnit(shown(point.speed), "/s")],
     ["residual", shown(point.residual)],
     [pane.law.map ? "multipliers" : "eigenvalues", list(point.eigenvalues.map(complex), MOST_VALUES)],
     ["time constants", list(point.timeConstants.map(constantWords), MOST_VALUES)],
     ...gateOf(pane, point.h),
-    ["memory time", memoryOfPoint(tracked)],
+    ["memory time", memoryOfPoint(point)],
   ];
   const { frame } = pane;
   if (frame instanceof PlaneFrame && pane.model.n > 2) {
@@ -105,7 +106,7 @@ export function factsOfState(pane: Pane, h: Float64Array): Fact[] {
   const speed = Math.hypot(...velocity);
   const facts: Fact[] = [];
   if (n <= 3) facts.push(["state", list(Array.from(h, (value) => shown(value)), 3)]);
-  facts.push([outputName(pane), outputsOf(pane, h)], ["speed", `${shown(speed)} /s`]);
+  facts.push([outputName(pane), outputsOf(pane, h)], ["speed", withUnit(shown(speed), "/s")]);
   if (frame instanceof PlaneFrame && n > 2) facts.push(["flow that leaves the plane", percent(leaving(frame, velocity, speed))]);
   facts.push(...gateOf(pane, h));
   if (n <= QUICK) facts.push(...localFacts(pane, h));

@@ -1,7 +1,7 @@
 /** The words under a portrait: what the symbols, the colours and the lines are. */
 import { element, fill } from "./dom";
-import { planeWords } from "./content";
-import { plural, shown } from "./format";
+import { pathWords, planeWords } from "./content";
+import { plural, shown, withUnit } from "./format";
 import type { Pane } from "./pane";
 import type { ViewState } from "./store";
 import { KINDS, MEANING, symbolIcon } from "./symbols";
@@ -44,7 +44,7 @@ export class Legend {
     this.written = key;
     this.bar.hidden = space;
     this.low.textContent = shown(10 ** low, 2);
-    this.high.textContent = `${shown(10 ** high, 2)} /s`;
+    this.high.textContent = withUnit(shown(10 ** high, 2), "/s");
   }
 }
 
@@ -73,6 +73,9 @@ export function captionOf(panes: readonly Pane[], view: ViewState): string {
   if (view.layers.region && model.visited && model.n > 1 && !pane.inSpace) lines.push("dotted outline, the visited region");
   if (view.layers.nullclines && model.n === 2) lines.push("solid and dashed lines, the nullclines of the two states");
   if (view.layers.slow && model.slow.length > 0) lines.push("yellow dots, slow states");
+  if (view.layers.paths && model.runs.length > 0) lines.push(`thin lines, ${pathWords(model)}`);
+  if (view.layers.vectors && pane.drawsVectors) lines.push("arrows, eigenvectors: inwards where pushes die out, orange and outwards where they grow");
+  lines.push(view.trial === null ? "orange dot, the live state with its recent path; a ring where it is on a fixed point" : "orange, the state in the trial and its path");
   const rest = lines.length === 0 ? "" : ` ${lines.join("; ")}.`;
   return first + colour + motion + rest.replace(/^ [a-z]/, (letter) => letter.toUpperCase()) + gate;
 }

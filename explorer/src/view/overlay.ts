@@ -37,6 +37,15 @@ const GRIP = 16;
 /** More marginal points than these are a continuum. */
 const MANY = 12;
 
+/** In pixels: the live state is at a point if it is so close. */
+const ON_POINT = 4;
+/** Where points overlap, the stable ones are seen, and the selected one most of all. */
+const HEIGHTS: Record<string, number> = { marginal: 0, unstable: 1, saddle: 2, stable: 3 };
+
+function heightOf({ id, point }: Tracked, selected: number | null): number {
+  return id === selected ? 4 : (HEIGHTS[point.kind] ?? 0);
+}
+
 const GROUPS = ["outline", "lines", "runs", "slow", "paths", "vectors", "points", "live", "cursor"] as const;
 type Group = (typeof GROUPS)[number];
 
@@ -53,6 +62,8 @@ export class Overlay {
   private readonly inside = svg("svg", { overflow: "hidden" });
   private readonly place = new Float64Array(3);
   private margins = PLANE_MARGINS;
+  /** Where the points are drawn. */
+  private restingPlaces: [number, number][] = [];
 
   constructor(n: number, readonly title: string) {
     this.n = n;
@@ -117,9 +128,12 @@ export class Overlay {
 
   drawPoints(frame: Frame, points: readonly Tracked[], selected: number | null, dimmed: boolean): void {
     const many = points.filter(({ point }) => point.kind === "marginal").length > MANY;
-    const drawn = points.map(({ id, point }) => {
+    this.restingPlaces = [];
+    const above = [...points].sort((a, b) => heightOf(a, selected) - heightOf(b, selected));
+    const drawn = above.map(({ id, point }) => {
       frame.place(point.h, this.place);
       const [x, y, far] = this.place;
+      this.restingPlaces.push([x, y]);
       const mark = svg("g", { transform: `translate(${px(x)} ${px(y)})`, class: id === selected ? "mark selected" : "mark", "data-point": id });
       if (id === selected) mark.append(svg("circle", { r: 13, class: "selection" }));
       const shape = symbol(point.kind);
@@ -129,6 +143,7 @@ export class Overlay {
       return mark;
     });
     this.groups.points.replaceChildren(...drawn);
+    this.markLive();
   }
 
   drawVectors(frame: Frame, points: readonly Tracked[]): void {
@@ -156,6 +171,18 @@ export class Overlay {
     if (path.getAttribute("d") !== d) for (const drawn of [halo, path]) set(drawn, { d });
     if (dot.getAttribute("cx") === centre.cx && dot.getAttribute("cy") === centre.cy) return; // a state at rest costs no painting
     for (const drawn of [ring, dot, grip]) set(drawn, centre);
+    this.markLive();
+  }
+
+  /** A live state that rests on a fixed point is a ring around it, so that neither hides the other. */
+  private markLive(): void {
+    const [, , ring, dot] = this.groups.live.children;
+    if (dot === undefined) return;
+    const [x, y] = [Number(dot.getAttribute("cx")), Number(dot.getAttribute("cy"))];
+    const rests = this.restingPlaces.some((place) => Math.hypot(place[0] - x, place[1] - y) < ON_POINT);
+    dot.classList.toggle("on-point", rests);
+    ring.classList.toggle("on-point", rests);
+    set(dot, { r: rests ? 10 : 5 });
   }
 
   /** The crosshair of the keyboard; null hides it. */

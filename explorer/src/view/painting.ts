@@ -10,7 +10,7 @@ export type Part = (typeof PARTS)[number];
 /** The most points whose eigenvectors are drawn; more would hide the flow. */
 const MOST_VECTORS = 40;
 /** Eigenvectors of large networks take long; those of the selected point are drawn. */
-const MOST_STATES_WITH_VECTORS = 16;
+export const MOST_STATES_WITH_VECTORS = 16;
 /** Trajectories hide each other, in space sooner than in a plane. */
 const MOST_RUNS = 40;
 const MOST_RUNS_IN_SPACE = 8;
@@ -38,7 +38,7 @@ const PAINTERS: Record<Part, (pane: Pane, view: ViewState) => void> = {
     const { overlay } = pane.portrait;
     const points = layers.points ? pane.tracker.points : [];
     overlay.drawPoints(pane.frame, points, selected, pane.disturbed);
-    const all = layers.vectors && pane.model.n <= MOST_STATES_WITH_VECTORS;
+    const all = layers.vectors && pane.drawsVectors;
     const shown = all ? points.slice(0, MOST_VECTORS) : points.filter(({ id }) => id === selected);
     overlay.drawVectors(pane.frame, shown);
   },

@@ -5,15 +5,15 @@ import { Live } from "./live";
 import type { Model } from "./model";
 import type { Law } from "./motion";
 import type { Tracked } from "./overlay";
-import { paint, PARTS, type Part } from "./painting";
+import { MOST_STATES_WITH_VECTORS, paint, PARTS, type Part } from "./painting";
 import { carrierOf } from "./particles";
 import { Portrait } from "./portrait";
 import type { Scheduler } from "./scheduler";
 import { sampleBox } from "./space";
-import { KINDS } from "./symbols";
+import { knownStarts, scatteredStarts } from "./starts";
 import type { Key, Limits, Store, ViewState } from "./store";
 import type { Colours } from "./theme";
-import { PointTracker, type Conditions, type Happening, type Parameter } from "./tracker";
+import { PointTracker, type Conditions, type Happening, type Parameter, type Starts } from "./tracker";
 import { Trajectories } from "./trajectories";
 import { emptyRun, runTrial, type TrialRun } from "./trial-run";
 
@@ -34,17 +34,15 @@ export interface Surroundings {
 const FIELD: readonly Key[] = ["inputs", "timeScale", "openGate", "map", "dtScale"];
 const PLACES: readonly Key[] = ["plane", "limits", "depths", "space", "camera"];
 
-/** A flow that has not changed for so many seconds is painted in full detail. */
+/** A flow that has not changed for so many seconds, and frames where these are slow, is painted in full detail. */
 const SHARP_AFTER = 0.25;
+const SHARP_AFTER_FRAMES = 3;
 
 /** Points of a continuum are shown at this share of the size of the visited region. */
 function spacingOf(model: Model): number {
   const { half } = model.box();
   return 0.03 * Math.sqrt(half.reduce((sum, value) => sum + value * value, 0));
 }
-
-/** Of a continuum of points, so many serve as starts of a search. */
-const MOST_STARTS = 60;
 
 let panes = 0;
 
@@ -65,6 +63,7 @@ export class Pane {
   private sampledInput = "";
   /** For how many seconds the flow has been the same. */
   private rested = 0;
+  private restedFrames = 0;
   /** How many bins of the trial are drawn. */
   private drawnBins = -1;
 
@@ -93,6 +92,11 @@ export class Pane {
 
   get inSpace(): boolean {
     return this.view.space && this.model.n === 3;
+  }
+
+  /** Whether eigenvectors of all points are drawn, and not of the selected one alone. */
+  get drawsVectors(): boolean {
+    return this.model.n <= MOST_STATES_WITH_VECTORS;
   }
 
   /** The system under the sliders. */
@@ -143,21 +147,10 @@ export class Pane {
     return h;
   }
 
-  /** The points that Python found, and a few slow and visited states, from which Newton's method may find others. */
-  private starts(): Float64Array[] {
-    const { n, slow, states, network } = this.model;
-    const few = n > 12 ? 4 : 24;
-    const order = (kind: string): number => KINDS.indexOf(kind as (typeof KINDS)[number]);
-    const points = [...(network.points ?? [])].sort((a, b) => order(a.kind) - order(b.kind)); // so that numbers go by kind
-    const picked = points.slice(0, MOST_STARTS).map((point) => Float64Array.from(point.h));
-    for (const rows of [slow, states]) {
-      const count = Math.floor(rows.length / n);
-      for (let k = 0; k < Math.min(few, count); k++) {
-        const row = Math.floor((k / few) * count) * n;
-        picked.push(rows.slice(row, row + n));
-      }
-    }
-    return picked;
+  /** What Python found, then states away from where the network went. */
+  private starts(before: readonly Float64Array[] = []): Starts {
+    const { model } = this;
+    return { known: [...before, ...knownStarts(model)], more: (...given) => scatteredStarts(model, ...given) };
   }
 
   /** Shows another network with the same kind of state: its points are followed, as over the epochs of a film. */
@@ -225,6 +218,7 @@ export class Pane {
   private renewGrid(): void {
     const { scheduler } = this.around;
     this.rested = 0;
+    this.restedFrames = 0;
     this.sampledInput = this.input().join();
     if (this.inSpace) {
       const { system, map, dt } = this.law;
@@ -297,6 +291,7 @@ export class Pane {
   draw(seconds: number): void {
     const { view, portrait } = this;
     this.rested += seconds;
+    this.restedFrames += 1;
     if (this.run === null && view.motion) {
       if (this.live.advance(this.law, this.input(), seconds, view.pace)) this.dirty.add("live");
     } else if (this.run !== null && this.run.done !== this.drawnBins) {
@@ -306,6 +301,8 @@ export class Pane {
     }
     if (view.motion) portrait.particles.advance(seconds);
     if (this.trajectories.grow(seconds, view.motion)) this.dirty.add("paths");
+    const sharp = seconds === 0 || (this.rested > SHARP_AFTER && this.restedFrames > SHARP_AFTER_FRAMES);
+    portrait.setMoving(!sharp);
     paint(this, this.view, this.dirty);
     this.dirty.clear();
     portrait.draw({
@@ -313,7 +310,7 @@ export class Pane {
       range: this.around.range(),
       particles: view.layers.particles,
       hatching: view.layers.leaving && this.model.n > 2,
-      sharp: seconds === 0 || this.rested > SHARP_AFTER,
+      sharp,
     });
   }
 
@@ -326,7 +323,7 @@ export class Pane {
   /** Looks for points that following may have missed, such as those that were born far from the others; not while it is under way. */
   searchAgain(parameter: Parameter): boolean {
     if (this.tracker.busy) return false;
-    this.tracker.search([...this.slowStarts(this.model.n > 12 ? 3 : 12), ...this.starts()], parameter);
+    this.tracker.search(this.starts(this.slowStarts(this.model.n > 12 ? 3 : 12)), parameter);
     return true;
   }
 

@@ -2,10 +2,12 @@
 import { button, element, fill } from "./dom";
 import { duration, shown } from "./format";
 import { constantWords, factList, factsOfPoint, fastestGrowth, slowest } from "./hover";
+import { nameOf } from "./networks";
 import type { Tracked } from "./overlay";
 import type { Pane } from "./pane";
 import type { Store } from "./store";
 import { symbolIcon } from "./symbols";
+import { MOST_ISOLATED } from "./tracker";
 
 const FEW = 14;
 
@@ -14,8 +16,10 @@ export class PointsList {
   private readonly body = element("tbody");
   private readonly head = element("tr");
   private readonly details = element("div", { class: "point-details", "data-test": "point-details" });
-  private readonly note = element("p", { class: "gnode-note" });
+  private readonly note = element("p", { class: "gnode-note", "data-test": "points-note" });
   private readonly more: HTMLButtonElement;
+  private readonly scroll = element("div", { class: "gnode-scroll", tabindex: 0, role: "region", "aria-label": "Table of fixed points" });
+  private readonly hint = element("p", { class: "gnode-note", "data-test": "points-scroll" }, "The table goes on to the right: scroll it sideways.");
   private all = false;
   private written = "";
   private pane: Pane | null = null;
@@ -23,10 +27,12 @@ export class PointsList {
 
   constructor(private readonly store: Store) {
     const table = element("table", { class: "gnode-table points-table", "data-test": "points" }, element("caption", { class: "hidden" }, "Fixed points"), element("thead", {}, this.head), this.body);
+    this.scroll.append(table);
+    this.hint.hidden = true;
     this.more = button("Show all", () => this.toggle(), { class: "quiet", "data-test": "points-more" });
     this.element = element("section", { class: "points", "aria-label": "Fixed points" },
-      element("h2", {}, "Fixed points"), this.note, element("div", { class: "points-body" }, element("div", {}, element("div", { class: "gnode-scroll" }, table), this.more), this.details));
-    this.stop = store.on(["selected", "chosen", "layers"], () => this.write());
+      element("h2", {}, "Fixed points"), this.note, element("div", { class: "points-body" }, element("div", {}, this.scroll, this.hint, this.more), this.details));
+    this.stop = store.on(["selected", "chosen", "layers", "other"], () => this.write());
   }
 
   private toggle(): void {
@@ -48,7 +54,7 @@ export class PointsList {
     const canChoose = pane.model.n > 2;
     const outputs = Math.min(3, pane.model.base.p);
     const shownPoints = this.all ? points : points.filter((tracked, k) => k < FEW || tracked.id === selected);
-    const key = JSON.stringify([selected, chosen, this.all, pane.law.map, shownPoints.map(({ id, point }) => [id, point.kind, shown(point.speed), constantWords(slowest(point.timeConstants)), shown(point.h[0], 5)])]);
+    const key = JSON.stringify([whose(pane, this.store), pane.tracker.isFull, points.length === 0 && pane.tracker.busy, selected, chosen, this.all, pane.law.map, shownPoints.map(({ id, point }) => [id, point.kind, shown(point.speed), constantWords(slowest(point.timeConstants)), shown(point.h[0], 5)])]);
     if (key === this.written) return;
     this.written = key;
     const focused = (this.element.getRootNode() as Document).activeElement?.getAttribute("data-test");
@@ -56,10 +62,16 @@ export class PointsList {
     fill(this.head, ...names.map((name, k) => element("th", { scope: "col", class: k > 1 ? "number" : null }, name)), canChoose ? element("th", { scope: "col" }, "plane through") : null);
     fill(this.body, ...shownPoints.map((tracked) => this.row(pane, tracked, outputs, canChoose)));
     this.more.hidden = points.length <= FEW;
-    this.note.textContent = noteOf(points.length, pane.tracker.busy, canChoose);
+    this.fit();
+    this.note.textContent = whose(pane, this.store) + noteOf(pane, canChoose);
     const tracked = pane.tracker.byId(selected);
     fill(this.details, ...(tracked === null ? [] : [element("h3", {}, `Point ${tracked.id}, ${tracked.point.kind}`), factList([...factsOfPoint(pane, tracked), ["state", stateWords(tracked)]])]));
     if (focused?.startsWith("point-") === true) this.element.querySelector<HTMLElement>(`[data-test="${focused}"]`)?.focus();
+  }
+
+  /** Says that the table scrolls where it is wider than its place. */
+  fit(): void {
+    this.hint.hidden = this.scroll.scrollWidth <= this.scroll.clientWidth + 1;
   }
 
   private row(pane: Pane, tracked: Tracked, outputs: number, canChoose: boolean): HTMLElement {
@@ -103,9 +115,15 @@ export class PointsList {
   }
 }
 
-function noteOf(count: number, busy: boolean, canChoose: boolean): string {
-  if (count === 0) return busy ? "Looking for fixed points." : "No fixed point is known at this input.";
-  return `Select a point here or in the portrait${canChoose ? "; choose three for a plane through them" : ""}.`;
+/** Of two networks the first one's points are listed. */
+function whose({ model }: Pane, store: Store): string {
+  return store.state.other === null ? "" : `Points of ${nameOf(model.network)}. `;
+}
+
+function noteOf({ tracker }: Pane, canChoose: boolean): string {
+  if (tracker.points.length === 0) return tracker.busy ? "Looking for fixed points." : "No fixed point is known at this input.";
+  const full = tracker.isFull ? `There are more than ${MOST_ISOLATED} isolated points; the others are not shown. ` : "";
+  return `${full}Select a point here or in the portrait${canChoose ? "; choose three for a plane through them" : ""}.`;
 }
 
 function growthWords(constants: readonly number[]): string {

@@ -20,6 +20,7 @@ export class Portrait {
   margins: Margins = PLANE_MARGINS;
   plot: Size = { width: 100, height: 100 };
   private outer = "";
+  private moving = false;
 
   constructor(n: number, label: string) {
     this.stage = element("div", {
@@ -36,6 +37,13 @@ export class Portrait {
     this.element = element("div", { class: "portrait" }, this.stage);
     if (!this.renderer.webgl)
       this.element.append(element("p", { class: "gnode-note" }, "This browser has no WebGL 2: the flow is drawn more coarsely on a plain canvas."));
+  }
+
+  /** While the flow changes, lines that take long to draw are drawn plainly. */
+  setMoving(moving: boolean): void {
+    if (moving === this.moving) return;
+    this.moving = moving;
+    this.stage.classList.toggle("moving", moving);
   }
 
   /** Fits canvas and overlay to the stage; returns whether anything changed. */

@@ -12,7 +12,7 @@ import type { Colours } from "./theme";
 const OPACITY = 0.6;
 const OPACITY_IN_SPACE = 0.85;
 /** The share of the pixels, along each side, of a ground that is painted anew in every frame. */
-const BLURRED = 0.5;
+const BLURRED = 0.35;
 
 export interface Scene {
   /** Null in a plane; in space the matrix from the unit box to clip coordinates. */

@@ -1,6 +1,7 @@
 /** Inputs and outputs over time: of a trial, or of the recent past of the live state. */
 import { ticks } from "./axes";
 import { PLAIN } from "./dom";
+import { withUnit } from "./format";
 import type { Colours } from "./theme";
 
 export interface Channel {
@@ -32,9 +33,13 @@ export interface Traces {
   panels: Panel[];
 }
 
+/** More channels than these are not told apart by colour. */
+export const MOST_CHANNELS = 6;
 const LEFT = 46;
 const BOTTOM = 22;
 const GAP = 16;
+/** The radius of the ring of a single value. */
+const SINGLE = 4;
 
 function extent(panel: Panel, traces: Traces): [number, number] {
   let low = Infinity;
@@ -89,6 +94,7 @@ export class TracePainter {
       context.clip();
       for (const channel of panel.channels) line(context, traces, channel, panel.steps === true, x, y, colours);
       context.restore();
+      for (const channel of panel.channels) if (channel.dashed === true) singles(context, traces, channel, x, y, colours);
       if (traces.cursor !== null) for (const mark of panel.marks ?? []) dot(context, x(traces.cursor), y(mark.value), colours.channels[mark.colour % 6], colours);
     });
     if (traces.cursor !== null) rule(context, x(traces.cursor), GAP, height - BOTTOM, colours.soft);
@@ -141,12 +147,31 @@ function line(context: CanvasRenderingContext2D, traces: Traces, channel: Channe
   context.setLineDash([]);
 }
 
+/** Values without a neighbour to be joined with, such as targets that count in one bin only, are rings. */
+function singles(context: CanvasRenderingContext2D, traces: Traces, channel: Channel, x: (time: number) => number, y: (value: number) => number, colours: Colours): void {
+  const at = (k: number): number => (k < 0 || k >= traces.rows ? NaN : channel.values[traces.row(k) * channel.stride + channel.offset]);
+  for (let k = 0; k < traces.rows; k++) {
+    if (!Number.isFinite(at(k)) || Number.isFinite(at(k - 1)) || Number.isFinite(at(k + 1))) continue;
+    context.beginPath();
+    context.arc(x(traces.times[traces.row(k)]), y(at(k)), SINGLE, 0, 2 * Math.PI);
+    context.fillStyle = paperOf(colours);
+    context.fill();
+    context.strokeStyle = colours.channels[channel.colour % colours.channels.length];
+    context.lineWidth = 1.8;
+    context.stroke();
+  }
+}
+
+function paperOf(colours: Colours): string {
+  return `rgb(${colours.paper.map((part) => Math.round(255 * part)).join(",")})`;
+}
+
 function dot(context: CanvasRenderingContext2D, x: number, y: number, colour: string, colours: Colours): void {
   context.beginPath();
   context.arc(x, y, 3.5, 0, 2 * Math.PI);
   context.fillStyle = colour;
   context.fill();
-  context.strokeStyle = `rgb(${colours.paper.map((part) => Math.round(255 * part)).join(",")})`;
+  context.strokeStyle = paperOf(colours);
   context.lineWidth = 1.5;
   context.stroke();
 }
@@ -165,6 +190,6 @@ function timeAxis(context: CanvasRenderingContext2D, traces: Traces, x: (time: n
   context.textAlign = "center";
   for (const { at, label } of ticks(traces.from, traces.to, Math.max(2, (x(traces.to) - x(traces.from)) / 130))) {
     if (at < traces.from || at > traces.to) continue;
-    context.fillText(`${label} s`, Math.min(x(at), x(traces.to) - 12), height - 6);
+    context.fillText(withUnit(label, "s"), Math.min(x(at), x(traces.to) - 12), height - 6);
   }
 }

@@ -33,8 +33,19 @@ interface Listener {
   passed(parameter: Parameter, points: readonly Tracked[]): void;
 }
 
-/** More points than these are a continuum, of which a sample is shown. */
-const MOST_POINTS = 120;
+/** Of a continuum so many points are shown; isolated points are no part of it and are not counted with them. */
+const MOST_MARGINAL = 120;
+/** Isolated points beyond these are left out, and the page says so. */
+export const MOST_ISOLATED = 2000;
+
+/** States from which points are looked for: some at once, and others in rounds that know what the ones before have found. */
+export interface Starts {
+  known: readonly Float64Array[];
+  more?(conditions: Conditions, points: readonly Tracked[], round: number): Generator<void, readonly Float64Array[], void>;
+}
+
+/** Rounds end when one finds nothing, and at the latest after so many. */
+const MOST_ROUNDS = 4;
 
 /** Where a slider leads, and how. */
 export interface Target {
@@ -69,10 +80,14 @@ function beside(point: FixedPoint, spacing: number): Float64Array[] {
 
 export class PointTracker {
   points: Tracked[] = [];
+  /** Whether there are isolated points beyond the most that are kept. */
+  isFull = false;
   private conditions: Conditions | null = null;
   private target: Target | null = null;
   /** The input at which points were last looked for everywhere; null if they never were. */
   private rest: Float64Array | null = null;
+  /** Whether another network is shown than when points were last looked for everywhere. */
+  private isOther = false;
   /** Where the slider was then. */
   private way: Parameter | null = null;
   private ghosts: Float64Array[] = [];
@@ -84,10 +99,15 @@ export class PointTracker {
     private readonly listener: Listener,
     /** The least distance of two points that are shown of a continuum. */
     private readonly spacing: number,
+    private readonly mostIsolated = MOST_ISOLATED,
   ) {}
 
   byId(id: number | null): Tracked | null {
     return this.points.find((tracked) => tracked.id === id) ?? null;
+  }
+
+  private count(marginal: boolean): number {
+    return this.points.reduce((sum, { point }) => sum + ((point.kind === "marginal") === marginal ? 1 : 0), 0);
   }
 
   /** Whether points are still being looked for or followed. */
@@ -96,10 +116,12 @@ export class PointTracker {
   }
 
   /** Forgets all points and searches from the starts. */
-  reset(conditions: Conditions, starts: readonly Float64Array[]): void {
+  reset(conditions: Conditions, starts: Starts): void {
     this.scheduler.stop(`${this.name} follow`);
     this.target = null;
     this.rest = null;
+    this.isOther = false;
+    this.isFull = false;
     this.way = null;
     this.ghosts = [];
     this.conditions = conditions;
@@ -114,14 +136,15 @@ export class PointTracker {
    */
   moveTo(target: Target): void {
     this.scheduler.stop(`${this.name} search`);
+    this.isFull = false;
     this.target = target;
-    if (!Number.isFinite(target.step)) this.rest = null; // another network: nothing is known of it
+    if (!Number.isFinite(target.step)) this.isOther = true; // nothing is known of it
     this.way ??= { name: target.parameter.name, value: target.from };
     if (!this.scheduler.has(`${this.name} follow`)) this.scheduler.start(`${this.name} follow`, this.walk());
   }
 
   /** Looks for points that are not known yet; with a parameter it tells which of them are born. */
-  search(starts: readonly Float64Array[], parameter: Parameter | null): void {
+  search(starts: Starts, parameter: Parameter | null): void {
     this.scheduler.start(`${this.name} search`, this.lookFor(starts, parameter));
   }
 
@@ -150,7 +173,9 @@ export class PointTracker {
     const options = { ...this.options(conditions), from: from ?? undefined };
     const given = this.points.map((tracked) => tracked.point);
     const change = yield* following(given, system, x, { ...options, starts: [...starts, ...this.ghosts] });
-    const missed = new Set(change.missed); // these were there before, and are no event
+    // At the same input a gate, tau, a time step or the map move no zero of the drift: whatever comes or goes was overlooked.
+    const stays = from !== null && from.every((value, i) => value === x[i]);
+    const missed = new Set(stays ? change.born : change.missed); // these were there before, and are no event
     const born = change.born.filter((point) => !missed.has(point));
     const partners = yield* this.partnersOf(born, change.points, conditions);
     this.conditions = conditions;
@@ -161,7 +186,7 @@ export class PointTracker {
     this.ghosts = [...this.ghosts, ...change.died.map((point) => point.h)].slice(-MOST_GHOSTS);
     const happenings: Happening[] = [
       ...[...born, ...partners].map((point) => ({ what: "born" as const, kind: point.kind, now: point.kind, parameter })),
-      ...change.died.map((point) => ({ what: "died" as const, kind: point.kind, now: point.kind, parameter })),
+      ...(stays ? [] : change.died).map((point) => ({ what: "died" as const, kind: point.kind, now: point.kind, parameter })),
       ...change.changed.map(({ before, after }) => ({ what: "changed" as const, kind: before.kind, now: after.kind, parameter })),
     ];
     this.listener.changed();
@@ -176,15 +201,30 @@ export class PointTracker {
     return yield* searching(conditions.system, conditions.x, starts, { ...this.options(conditions), known: [...known] });
   }
 
-  private *lookFor(starts: readonly Float64Array[], parameter: Parameter | null): Job {
+  private *lookFor(starts: Starts, parameter: Parameter | null): Job {
     const { conditions } = this;
     if (conditions === null) return;
+    const added = yield* this.searchFrom(starts.known, conditions);
+    for (let round = 0; starts.more !== undefined && round < MOST_ROUNDS; round++) {
+      const more = yield* starts.more(conditions, this.points, round);
+      const found = yield* this.searchFrom(more, conditions);
+      added.push(...found);
+      if (found.length === 0 && round > 0) break;
+    }
+    if (parameter === null) this.sort();
+    else yield* this.tellBorn(added, conditions, parameter);
+    this.rest = conditions.x;
+    this.isOther = false;
+    this.way = null;
+    this.listener.changed();
+  }
+
+  private *searchFrom(starts: readonly Float64Array[], conditions: Conditions): Generator<void, Tracked[], void> {
     const added: Tracked[] = [];
     for (const start of starts) {
-      if (this.points.length >= MOST_POINTS) break;
       const known = this.points.map((tracked) => tracked.point);
       const found = yield* searching(conditions.system, conditions.x, [start], { ...this.options(conditions), known });
-      for (const point of found.filter((each) => this.isNew(each))) {
+      for (const point of found.filter((each) => this.isNew(each) && this.hasRoomFor(each))) {
         const tracked = { id: ++this.ids, point };
         this.points.push(tracked);
         added.push(tracked);
@@ -192,11 +232,14 @@ export class PointTracker {
       }
       yield;
     }
-    if (parameter === null) this.sort();
-    else yield* this.tellBorn(added, conditions, parameter);
-    this.rest = conditions.x;
-    this.way = null;
-    this.listener.changed();
+    return added;
+  }
+
+  private hasRoomFor(point: FixedPoint): boolean {
+    const isMarginal = point.kind === "marginal";
+    const hasRoom = this.count(isMarginal) < (isMarginal ? MOST_MARGINAL : this.mostIsolated);
+    if (!hasRoom && !isMarginal) this.isFull = true;
+    return hasRoom;
   }
 
   /** Of points that were found late, those are born that cannot be followed back to where everything was known: there they are dated. */
@@ -215,8 +258,9 @@ export class PointTracker {
 
   /** The share of the way from where everything was known at which a point appears; null if it was there from the beginning. */
   private *birthOf(point: FixedPoint, conditions: Conditions): Generator<void, number | null, void> {
-    const { rest } = this;
-    if (rest === null) return 1; // another network
+    const { rest, isOther } = this;
+    if (isOther) return 1;
+    if (rest === null) return null; // the first search was not over when the slider moved
     const { system, x } = conditions;
     const steps = x.length > 0 && x.some((value, i) => value !== rest[i]) ? STEPS_BACK : 1;
     let alive = point;

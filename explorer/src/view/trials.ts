@@ -1,13 +1,15 @@
 /** The player: input, target, output and the state's path of a trial together; without a trial, the recent past of the live state. */
 import { button, chooser, element } from "./dom";
+import { solverWords } from "./content";
+import { channelLegend } from "./channels";
 import { duration, shown, steady } from "./format";
 import type { Pane } from "./pane";
 import { slider, type Slider } from "./sliders";
 import type { Store } from "./store";
 import type { Colours } from "./theme";
-import { TracePainter, type Channel, type Panel, type Traces } from "./traces";
+import type { TrialRun } from "./trial-run";
+import { MOST_CHANNELS, TracePainter, type Channel, type Panel, type Traces } from "./traces";
 
-const MOST_CHANNELS = 6;
 /** Between two pictures of the live state's past, in seconds. */
 const LIVE_PAUSE = 0.06;
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
@@ -17,6 +19,7 @@ export class TrialPlayer {
   private readonly painter: TracePainter;
   private readonly head = element("div", { class: "player" });
   private readonly words = element("p", { class: "gnode-note", "data-test": "trial-words" });
+  private readonly channels = element("ul", { class: "channels", "data-test": "channels" });
   private scrub: Slider | null = null;
   private play: HTMLButtonElement | null = null;
   private pane: Pane | null = null;
@@ -31,7 +34,7 @@ export class TrialPlayer {
   ) {
     const canvas = element("canvas", { class: "traces", role: "img", "aria-label": "Inputs and outputs over time", "data-test": "traces" });
     this.painter = new TracePainter(canvas);
-    this.element = element("section", { class: "trials", "aria-label": "Inputs and outputs over time" }, element("h2", {}, "In time"), this.head, canvas, this.words);
+    this.element = element("section", { class: "trials", "aria-label": "Inputs and outputs over time" }, element("h2", {}, "In time"), this.head, canvas, this.channels, this.words);
     this.stop = store.on(["trial", "bin", "playing", "speed"], (_view, changed) => {
       if (changed.has("trial")) this.painter.forget();
       this.sync();
@@ -42,13 +45,14 @@ export class TrialPlayer {
     this.pane = pane;
     this.painter.forget();
     this.head.replaceChildren(...this.controls(pane));
+    this.channels.replaceChildren(...channelLegend(pane.model));
     this.sync();
   }
 
   private controls(pane: Pane): HTMLElement[] {
     const { trials } = pane.model;
     const { store } = this;
-    if (trials === null) return [];
+    if (trials === null) return [element("p", { class: "gnode-note", "data-test": "without-trials" }, pane.model.network.without_trials ?? "There are no trials; this is the live state.")];
     const names = ["free: the live state", ...Array.from({ length: trials.count }, (_, k) => `trial ${k + 1}`)];
     const select = chooser("Trial", names, store.state.trial === null ? 0 : store.state.trial + 1, (k) => store.set({ trial: k === 0 ? null : k - 1, bin: 0, playing: k !== 0 && store.state.motion }));
     select.setAttribute("data-test", "trial");
@@ -137,12 +141,11 @@ export class TrialPlayer {
     const { p } = pane.model.base;
     const { classes } = pane.model.network;
     const y = run.outputs.subarray(bin * p, (bin + 1) * p);
-    const by = pane.law.map || pane.law.system.hasStep ? `the trained solver (${pane.model.network.method})` : "the page's own Runge-Kutta steps";
+    const by = pane.law.map || pane.law.system.hasStep ? solverWords(pane.model) : "the page's own Runge-Kutta steps";
     if (classes !== null && p > 1) {
-      const best = y.indexOf(y.reduce((a, b) => Math.max(a, b), -Infinity));
-      return `At ${duration(bin * run.dt)} the largest output is "${classes[best] ?? best + 1}". Run in this page by ${by}.`;
+      return `At ${duration(bin * run.dt)} the largest output is ${className(classes, largest(y))}.${answerWords(run, bin, p, classes)} Run in this page by ${by}.`;
     }
-    return `Solid: output; dashed: target. Error at ${duration(bin * run.dt)}: ${errorWords(run.targets, run.outputs, bin, p)}. Run in this page by ${by}.`;
+    return `Error at ${duration(bin * run.dt)}: ${errorWords(run.targets, run.outputs, bin, p)}. Run in this page by ${by}.`;
   }
 
   private recent(pane: Pane): Traces {
@@ -173,6 +176,30 @@ function panelsOf(m: number, p: number, inputs: Channel[], outputs: Channel[], m
   const panels: Panel[] = [{ name: `${targets ? "output and target" : "output"}${some(p)}`, channels: outputs, marks }];
   if (m > 0) panels.unshift({ name: `input${some(m)}`, channels: inputs, steps: true });
   return panels;
+}
+
+/** The place of the largest of some numbers. */
+function largest(values: Float64Array): number {
+  return values.indexOf(values.reduce((a, b) => Math.max(a, b), -Infinity));
+}
+
+function className(classes: readonly string[], k: number): string {
+  return `"${classes[k] ?? k + 1}"`;
+}
+
+/** The right class at a bin, or where the next answer counts, and whether the network gives it. */
+function answerWords({ targets, outputs, bins, dt, done }: TrialRun, bin: number, p: number, classes: readonly string[]): string {
+  if (targets === null) return "";
+  const counts = (at: number): boolean => Number.isFinite(targets[at * p]);
+  let asked = bin;
+  while (asked < bins && !counts(asked)) asked += 1;
+  if (asked === bins) for (asked = bin; asked >= 0 && !counts(asked); ) asked -= 1;
+  if (asked < 0) return " This trial has no right class.";
+  const right = largest(targets.subarray(asked * p, (asked + 1) * p));
+  const said = ` The right class ${asked === bin ? "" : `at ${duration(asked * dt)} `}is ${className(classes, right)}`;
+  if (asked >= done) return `${said}.`;
+  const given = largest(outputs.subarray(asked * p, (asked + 1) * p));
+  return given === right ? `${said}, and the network gives it.` : `${said}, but the network gives ${className(classes, given)}.`;
 }
 
 function errorWords(targets: Float64Array | null, outputs: Float64Array, bin: number, p: number): string {
