@@ -67,6 +67,11 @@ the fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](
   pays from about fifty trials on.
 - **Values that both halves of a step share are computed once**: LEM's forward-backward Euler takes its gates from the old
   state for both halves (`Cell.fields_of_blocks`).
+- **All bins of a trajectory at once** (`time="parallel"`, `gnode/solve/_at_once.py`): Newton's method on the whole sequence of states, each
+  round a linear recurrence in log T products. It is for GPUs, where a loop over bins waits for its own launches; on a CPU, in the table
+  below, the loop is as fast or faster, so it is never chosen by itself. Trained networks with two states need 4 to 10 rounds; those with
+  three and six need more than the 30 that are allowed for 1000 bins, and fall back to the loop, as a chaotic network does.
+- **Compiled programs are kept** between processes (`gnode/compilation_cache.py`), and what is slow to import is imported where it is needed.
 - **Checkpointed memory** for long sequences (`memory="checkpoint"`).
 
 ## Tried and rejected
@@ -77,8 +82,6 @@ the fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](
 - The input's part of the first layer for all bins in one product before the kernel: writing and reading it costs more than
   a few more columns in the first product.
 - Halves of a batch as two loops of one program on a CPU: they run one after another. On two devices they do not.
-- All bins of a long trajectory at once (`benchmarks/parallel_in_time.py`, table below): exact, in a few rounds, but on
-  a CPU each round costs more than the loop for more than two units. Not yet measured on a GPU.
 - On a CPU, the hand-written derivative for wide layers with many trials: the plain loop's products fill the cores already.
 - A generic batch gradient for GRU, LSTM and LEM: more processor time than the plain loop at a hundred trials.
 

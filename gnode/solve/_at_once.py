@@ -35,9 +35,9 @@ Step = Callable[[PyTree, Array, PyTree], Array]
 
 ROUNDING = 4
 """States are accepted when no step misses the next state by more than this many units of rounding, relative to 1 + |h|."""
-RADII, ROUNDS_EACH = (1.5, 1.0, 0.5), 12
-"""The trust radius in units of the largest state: each for so many rounds, the last one from then on. Of networks trained
-on flip-flops some need the first to be this large, others the last to be this small (benchmarks/parallel_in_time.py)."""
+RADII, ROUNDS_EACH = (1.5, 1.0, 0.5), 8
+"""The trust radius in units of the largest state: each for so many rounds, the last one from then on. Networks that were
+trained on flip-flops converge by one of them or another (benchmarks/parallel_in_time.py)."""
 
 
 class Rounds(NamedTuple):

@@ -122,33 +122,32 @@ def generated(
     for count, own in zip(counts, jax.random.split(as_key(key), len(counts))):
         parts.append(_as_trials(generator(own, count), dt) if count else None)
     is_class = jnp.issubdtype(shapes[1].dtype, jnp.integer)
-    if is_class and outputs is None and classes is not None:
-        outputs = len(classes)
-    if is_class and outputs is None:
-        raise errors.ArgumentError(
-            "outputs is missing: pass the number of classes that the function can return, or their names as classes."
-        )
     return Task(
         name=getattr(trial, "__name__", "generated") if name is None else name,
         train=parts[0],
         validation=parts[1],
         test=parts[2],
-        outputs=outputs if is_class and outputs is not None else shapes[1].shape[-1],
+        outputs=_classes_of(outputs, classes) if is_class else shapes[1].shape[-1],
         loss="cross_entropy" if is_class else "mse",
         when=when,
-        classes=_names("classes", classes),
-        input_names=_names("input_names", input_names),
-        output_names=_names("output_names", output_names),
         generator=generator,
+        **_names(classes=classes, input_names=input_names, output_names=output_names),
     )
 
 
-def _names(name: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
-    if given is None:
-        return None
-    if isinstance(given, str) or not all(isinstance(one, str) for one in given):
-        raise errors.ArgumentError(f"{name} is {errors.shown(given)}, but must be a list of texts.")
-    return tuple(given)
+def _classes_of(outputs: int | None, classes: Sequence[str] | None) -> int:
+    if outputs is None and classes is None:
+        raise errors.ArgumentError(
+            "outputs is missing: pass the number of classes that the function can return, or their names as classes."
+        )
+    return len(classes or ()) if outputs is None else outputs
+
+
+def _names(**given: Sequence[str] | None) -> dict[str, Any]:
+    for name, texts in given.items():
+        if texts is not None and (isinstance(texts, str) or not all(isinstance(one, str) for one in texts)):
+            raise errors.ArgumentError(f"{name} is {errors.shown(texts)}, but must be a list of texts.")
+    return {name: None if texts is None else tuple(texts) for name, texts in given.items()}
 
 
 def _shapes(generator: FunctionTrials) -> list[Any]:

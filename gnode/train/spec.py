@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gnode import errors, files, models, own_code
+from gnode import errors, models, own_code
 from gnode.arguments import check_kind, checked, checked_class
 from gnode.cells import registry
 from gnode.init import SMALL_BIAS_STD
@@ -274,6 +274,7 @@ def train_or_resume(
 
 def _check_same(folder: Path, spec: RunSpec) -> None:
     """Raises a `StoreError` if the run in a folder is not the one that a specification describes."""
+    from gnode import files  # imports numpy, for which the command line need not wait
     from gnode.train import run_folder, stored_code
 
     config = run_folder.read_config(folder)

@@ -14,7 +14,10 @@ VALUES = {
     "target_columns": ("position",),
     "validate_on": ("s07", "s08"),
     "test_on": ("s09",),
-    "metrics": ("r2", "mae"),
+    "classes": ("left", "right"),
+    "input_names": ("evidence", "cue"),
+    "output_names": ("choice",),
+    "metrics": ("mine.py:error", "r2", "mae"),
     "spans": ((14, 100), (28, 200)),
 }
 
@@ -27,7 +30,7 @@ def test_what_is_written_is_read_again(name):
 
 
 def test_every_setting_that_is_read_as_several_parts_is_tried_above():
-    parts = (options.widths, options.numbers, options.words, options.stages)
+    parts = (options.widths, options.numbers, options.words, options.stages, options.names_or_code)
     assert {name for name, option in spec.OPTIONS.items() if option.read in parts} <= {*VALUES, "readout_widths"}
 
 
