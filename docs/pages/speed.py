@@ -67,11 +67,13 @@ the fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](
   pays from about fifty trials on.
 - **Values that both halves of a step share are computed once**: LEM's forward-backward Euler takes its gates from the old
   state for both halves (`Cell.fields_of_blocks`).
-- **All bins of a trajectory at once** (`time="parallel"`, `gnode/solve/_at_once.py`): Newton's method on the whole sequence of states, each
-  round a linear recurrence in log T products. It is for GPUs, where a loop over bins waits for its own launches; on a CPU, in the table
-  below, the loop is as fast or faster, so it is never chosen by itself. Trained networks with two states need 4 to 10 rounds; those with
-  three and six need more than the 30 that are allowed for 1000 bins, and fall back to the loop, as a chaotic network does.
-- **Compiled programs are kept** between processes (`gnode/compilation_cache.py`), and what is slow to import is imported where it is needed.
+- **All bins of a trajectory at once** (`time="parallel"`, `gnode/solve/_at_once.py`): Newton's method on the whole sequence
+  of states, each round a linear recurrence in log T products. It is for GPUs, where a loop over bins waits for its own
+  launches; on a CPU, in the table below, the loop is as fast or faster, so it is never chosen by itself. Trained networks
+  with two states need few rounds; those with three and six need more than are allowed for so few bins, and fall back to
+  the loop, as a chaotic network does.
+- **Compiled programs are kept** between processes (`gnode/compilation_cache.py`), and what is slow to import is imported
+  where it is needed.
 - **Checkpointed memory** for long sequences (`memory="checkpoint"`).
 
 ## Tried and rejected
