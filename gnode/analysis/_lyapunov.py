@@ -15,8 +15,9 @@ from gnode.arguments import checked
 from gnode.cells import Cell
 from gnode.network import AbstractNetwork
 from gnode.precision import double
-from gnode.solve import Solver, is_at_once
+from gnode.solve import Solver
 from gnode.solve.fixed_step import fixed_step
+from gnode.solve.parallel import is_at_once
 
 _BLOCKS = 10  # the standard error is computed from the means of this many consecutive blocks
 

@@ -14,7 +14,8 @@ from gnode.arguments import checked
 from gnode.cells import Cell, GatedCell
 from gnode.network import AbstractNetwork, Network
 from gnode.precision import double, to_dtype
-from gnode.solve import Solver, advance, is_at_once, rollout_batch
+from gnode.solve import Solver, advance, rollout_batch
+from gnode.solve.parallel import is_at_once
 from gnode.wording import plural
 
 State = Float[Array, " state"]

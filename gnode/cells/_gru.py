@@ -10,14 +10,14 @@ from jaxtyping import Array, Float
 
 from gnode import errors
 from gnode.arguments import checked, checked_class
-from gnode.cells._base import Cell, check_shapes, check_sizes
+from gnode.cells._base import GatedCell, check_shapes, check_sizes
 from gnode.cells._timescale import Timescale, check_timescale, timescale
 from gnode.init import Initialiser, initialiser
 from gnode.types import Key, as_key
 
 
 @checked_class
-class GRU(Cell):
+class GRU(GatedCell):
     """The GRU of Cho et al. in continuous time:
 
         r         = sigmoid(W_r h + U_r x + b_r)
@@ -55,13 +55,25 @@ class GRU(Cell):
     def time_constant(self) -> Float[Array, "..."]:
         return self.timescale()
 
+    def drift(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        """Computes -h + n, which is zero at a fixed point for any value of g."""
+        return self._gate_and_drift(h, x)[1]
+
+    def gate(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        """Computes g; each component is between 0 (closed) and 1 (open)."""
+        return self._gate_and_drift(h, x)[0]
+
     def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        gate, drift = self._gate_and_drift(h, x)
+        return gate * drift / self.timescale()
+
+    def _gate_and_drift(self, h: Array, x: Array) -> tuple[Array, Array]:
         from_state = jnp.split(h @ self.W.T, 3)
         from_input = jnp.split(x @ self.U.T + self.b, 3)
         r = jax.nn.sigmoid(from_state[0] + from_input[0])
         g = jax.nn.sigmoid(from_state[1] + from_input[1])
         n = jnp.tanh(from_input[2] + r * (from_state[2] + self.c))
-        return g * (n - h) / self.timescale()
+        return g, n - h
 
 
 @checked

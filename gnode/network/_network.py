@@ -23,11 +23,11 @@ from gnode.solve import (
     advance,
     as_solver,
     check_kernel,
-    is_at_once,
     rollout,
     rollout_batch,
     rollout_batch_at_once,
 )
+from gnode.solve.parallel import is_at_once
 from gnode.types import Key, as_key
 
 

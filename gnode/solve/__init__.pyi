@@ -1,7 +1,4 @@
 from gnode.solve._bin import advance as advance
-from gnode.solve._parallel import AtOnce as AtOnce
-from gnode.solve._parallel import is_at_once as is_at_once
-from gnode.solve._parallel import iterate_at_once as iterate_at_once
 from gnode.solve._rollout import rollout as rollout
 from gnode.solve._rollout import rollout_at_once as rollout_at_once
 from gnode.solve._rollout import rollout_batch as rollout_batch
@@ -17,3 +14,4 @@ from gnode.solve._solver import TIMES as TIMES
 from gnode.solve._solver import Solver as Solver
 from gnode.solve._solver import as_solver as as_solver
 from gnode.solve.gpu.choice import check_kernel as check_kernel
+from gnode.solve.parallel import AtOnce as AtOnce

@@ -21,10 +21,10 @@ from gnode.solve._bin import Bin, State, advance
 from gnode.solve._chunks import in_chunks
 from gnode.solve._cores import Integrate, over_cores
 from gnode.solve._gated_euler import gated_euler, has_hand_written_derivative, pays
-from gnode.solve._parallel import AtOnce, all_at_once, is_at_once
 from gnode.solve._solver import Solver, as_solver
 from gnode.solve._unroll import unroll
 from gnode.solve.gpu.choice import is_one_euler_step, kernel_for
+from gnode.solve.parallel import AtOnce, all_at_once, is_at_once
 
 
 @checked

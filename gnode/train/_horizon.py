@@ -11,8 +11,8 @@ from jaxtyping import Array, Float
 from gnode import errors
 from gnode.arguments import checked
 from gnode.network import Network, Trajectory
-from gnode.solve import iterate_at_once
 from gnode.solve.fixed_step import fixed_step
+from gnode.solve.parallel import iterate_at_once
 from gnode.tasks import Trials
 
 

@@ -65,7 +65,7 @@ def _differences(found, h, x, width=1e-6):
 def test_the_gate_is_exported_where_there_is_one():
     for name in CELLS:
         net = drawn(name, {}, {})
-        assert ("gate" in exported(net, net.solver).programs) == (name in ("mgru", "gnode"))
+        assert ("gate" in exported(net, net.solver).programs) == (name in ("mgru", "gru", "gnode"))
 
 
 def test_two_networks_of_one_kind_share_their_programs():

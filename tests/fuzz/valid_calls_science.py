@@ -205,6 +205,13 @@ VALID: dict[str, Callable[[], Call]] = {
     "rollout_batch": lambda: (solve.rollout_batch, {"cell": rnn(), "xs": jnp.ones((TRIALS, TIME, INPUTS)),
                                                     "h0": jnp.zeros((TRIALS, UNITS)), "dt": jnp.ones((TRIALS, TIME)),
                                                     "solver": gnode.Solver()}),
+    "rollout_at_once": lambda: (solve.rollout_at_once, {"cell": rnn(), "xs": np.ones((TIME, INPUTS)), "dt": 0.1,
+                                                        "h0": np.zeros(UNITS), "guess": np.zeros((TIME, UNITS)),
+                                                        "rounds": 20, "jacobian": "full"}),
+    "rollout_batch_at_once": lambda: (solve.rollout_batch_at_once, {"cell": rnn(), "h0": jnp.zeros((TRIALS, UNITS)),
+                                                                    "xs": jnp.ones((TRIALS, TIME, INPUTS)),
+                                                                    "dt": jnp.ones((TRIALS, TIME)),
+                                                                    "solver": gnode.Solver(time="parallel")}),
     # initialisers
     "Initialiser": lambda: (init.Initialiser, {"sigma_w": 1.0}),
     "Initialiser.weight": lambda: (RULE.weight, {"key": key(), "shape": (3, 2)}),
@@ -283,7 +290,7 @@ NOT_CALLED: dict[str, str] = {
     **dict.fromkeys(["Cell", "GatedCell", "Timescale", "AbstractNetwork", "InitialState"], "abstract: users subclass it"),
     **dict.fromkeys(
         ["CapacityExperiment", "Critical", "CriticalCurve", "ChaoticState", "FixedPoint", "Recursion", "Estimate",
-         "Measured", "SampledField", "Simulation", "Trajectory"],
+         "Measured", "SampledField", "Simulation", "Trajectory", "AtOnce"],
         "a result, which users do not make",
     ),
     "cell_label": "takes anything",

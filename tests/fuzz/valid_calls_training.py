@@ -163,6 +163,10 @@ def _train() -> dict[str, Callable[[], Call]]:
             train.train_spec,
             {"spec": train.RunSpec.of("flipflop-square", SMALL), "out": None, "runs": fresh()},
         ),
+        "train_or_resume": lambda: (
+            train.train_or_resume,
+            {"spec": train.RunSpec.of("flipflop-square", SMALL), "out": fresh()},
+        ),
     }
 
 
@@ -492,6 +496,7 @@ NOT_CALLED = {
     **dict.fromkeys(["characters_baseline", "walker2d_baseline"], DATA),
     "Moment": "training makes it, and hands it to callbacks",
     "Callback": "it takes no arguments",
+    "LrSchedule": "it is read from a text, which Settings checks",
     **dict.fromkeys(
         ["TensorBoard", "WeightsAndBiases", "MLflow"], "it needs an extra; see tests/train/test_loggers.py"
     ),
