@@ -3,7 +3,8 @@
 What fails here would otherwise fail inside the compiled program, after the folder of the run was made.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 import jax
@@ -47,31 +48,29 @@ def check_objects(settings: Settings, loss: Any, params: PyTree, batch: Batch, o
 
 def _shape_of(kind: str, function: Callable[..., Any], *given: Any) -> Any:
     takes = "outputs and targets" if kind == "loss" else "outputs, targets and the weight of every bin"
-    try:
+    called = f"it is called with {takes}, arrays of jax of trials x time, and returns numbers"
+    with _told(f"{kind} {name_of(function)} fails", called):
         return jax.eval_shape(lambda *arrays: jnp.asarray(function(*arrays), jnp.float32), *given)
-    except errors.GnodeError:
-        raise
-    except Exception as problem:  # whatever a user's function raises
-        reason = errors.shortened(errors.in_one_line(f"{type(problem).__name__}: {problem}"), 150)
-        raise errors.ArgumentError(
-            f"{kind} {name_of(function)} fails ({reason}); it is called with {takes}, arrays of jax of "
-            f"trials x time, and returns numbers."
-        ) from problem
 
 
 def _check_optimiser(settings: Settings, params: PyTree) -> None:
-    def one_step(params: PyTree) -> PyTree:
+    def moved(params: PyTree) -> PyTree:
         state = first_state(settings.optimiser, params)
-        return take_step(settings, {}, params, (state, params, jnp.int32(0)), params, jnp.float32(0.0))[0]
+        step = take_step(settings, {}, params, (state, params, jnp.int32(0)), params, jnp.float32(0.0))[0]
+        return jax.tree.map(jnp.add, params, step)
 
+    given = "it is given the gradient, its state, the weights and the loss as value"
+    with _told("optimiser fails on these weights", f"{given}, which is not enough for a search along a line"):
+        jax.eval_shape(moved, params)
+
+
+@contextmanager
+def _told(what: str, how_it_is_called: str) -> Generator[None, None, None]:
+    """Turns whatever a user's object raises into a sentence."""
     try:
-        moves = jax.eval_shape(one_step, params)
-        jax.eval_shape(lambda params, moves: jax.tree.map(jnp.add, params, moves), params, moves)
+        yield
     except errors.GnodeError:
         raise
-    except Exception as problem:  # whatever a user's optimiser raises
+    except Exception as problem:
         reason = errors.shortened(errors.in_one_line(f"{type(problem).__name__}: {problem}"), 150)
-        raise errors.ArgumentError(
-            f"optimiser fails on these weights ({reason}); it is given the gradient, its state, the weights and the loss as "
-            f"value, which is not enough for a search along a line."
-        ) from problem
+        raise errors.ArgumentError(f"{what} ({reason}); {how_it_is_called}.") from problem
