@@ -5,10 +5,14 @@ a guess, the correction d solves a linear recurrence, which `solve_recurrence` c
 
     d_t = J_t d_(t-1) + r_t,      J_t = df_t/dh at h_(t-1),      h <- h + d.
 
-Plain Newton converges in a few rounds where the trajectory is stable. Where a correction is larger than a trust radius, or
-overflows, as products of growing Jacobians do, the state takes its own step instead, h_t <- f_t(h_(t-1)), so every round
-makes at least one more state of the beginning exact. The radius is in units of the largest state, and shrinks if the rounds
-go on. A trajectory whose errors grow (chaos) would need about T rounds; after `rounds` of them the loop takes over.
+Plain Newton converges in a few rounds from a good guess. A network forgets where it began sooner or later, so the guess
+comes from the loop itself, over sqrt(T) stretches of sqrt(T) bins side by side: each begins one stretch early, at the state
+that was guessed there, and is right where it has forgotten that state. What is remembered for longer, Newton corrects.
+
+Where a correction is larger than a trust radius, or overflows, as products of growing Jacobians do, the state takes its own
+step instead, h_t <- f_t(h_(t-1)), so every round makes at least one more state of the beginning exact. The radius is in
+units of the largest state, and shrinks if the rounds go on. A trajectory whose errors grow (chaos) would need about T
+rounds; after `rounds` of them the loop takes over.
 
 Derivatives do not see the rounds: the states solve h_t = f_t(h_(t-1)), so that their tangents solve the same linear
 recurrence, dh_t = J_t dh_(t-1) + (the tangent of f_t at a fixed state). Its transpose, the gradient, is one scan backwards.
@@ -20,6 +24,7 @@ On a GPU the step must compute its products in full float32: with operands round
 """
 
 import dataclasses
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -29,6 +34,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from gnode.solve._recurrence import shifted, solve_backwards, solve_recurrence
+from gnode.solve._unroll import unroll
 
 Step = Callable[[PyTree, Array, PyTree], Array]
 """The map of one bin: (trained values, state, bin) -> state at its end."""
@@ -62,15 +68,48 @@ def at_once(
     """Computes the states after every bin.
 
     **Arguments:** `newton`; `values`, what the step depends on and can be differentiated by; `h0`; `bins`, a tree of arrays
-    that begin with time x trials; `guess`, states to start from, such as those of the last epoch.
+    that begin with time x trials, in which zeros must be a bin of length zero; `guess`, states to start from, such as those
+    of the last epoch.
 
     **Returns:** the states, time first, and the `Rounds`.
     """
     time = jax.tree.leaves(bins)[0].shape[0]
     start = jnp.broadcast_to(h0, (time, *h0.shape))
     start = start if guess is None else jnp.where(jnp.isfinite(guess), guess, start)
-    states, number, converged = _states(newton, values, h0, bins, jax.lax.stop_gradient(start))
+    fixed = jax.lax.stop_gradient((values, h0, bins, start))
+    states, number, converged = _states(newton, values, h0, bins, _side_by_side(newton, *fixed))
     return states, Rounds(number.astype(jnp.int32), converged > 0)
+
+
+def _side_by_side(newton: Newton, values: PyTree, h0: Array, bins: PyTree, guess: Array) -> Array:
+    """Improves a guess by the loop over stretches of bins side by side, each begun one stretch early."""
+    time, trials = guess.shape[:2]
+    stretch = math.ceil(math.sqrt(time))
+    stretches = -(-time // stretch)
+
+    def cut(values: Array) -> Array:
+        padding = [(0, stretches * stretch - time)] + [(0, 0)] * (values.ndim - 1)
+        return jnp.pad(values, padding).reshape(stretches, stretch, *values.shape[1:])
+
+    def columns(values: Array) -> Array:
+        """Stretches become further trials: time within a stretch x (stretches and trials)."""
+        return jnp.swapaxes(values, 0, 1).reshape(stretch, stretches * trials, *values.shape[3:])
+
+    def run(h: Array, bins: PyTree) -> Array:
+        return _by_loop(newton, values, h.reshape(-1, h.shape[-1]), jax.tree.map(columns, bins))
+
+    own = jax.tree.map(cut, bins)
+    ends = cut(guess)[:, -1]
+    # Two stretches before: where its lead-in begins. The lead-in of the first stretch is of no use.
+    early = run(jnp.concatenate([h0[None], h0[None], ends[:-2]])[:stretches], jax.tree.map(_before_each, own))
+    starts = early[-1].reshape(stretches, trials, -1).at[0].set(h0)
+    states = run(starts, own).reshape(stretch, stretches, trials, -1)
+    return jnp.swapaxes(states, 0, 1).reshape(-1, *guess.shape[1:])[:time]
+
+
+def _before_each(stretches: Array) -> Array:
+    """The stretch before each, and the first one before itself."""
+    return jnp.concatenate([stretches[:1], stretches[:-1]])
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
@@ -180,7 +219,7 @@ def _by_loop(newton: Newton, values: PyTree, h0: Array, bins: PyTree) -> Array:
         h = jax.vmap(newton.step, (None, 0, 0))(values, h, bin)
         return h, h
 
-    return jax.lax.scan(step, h0, bins)[1]
+    return jax.lax.scan(step, h0, bins, unroll=unroll(jax.tree.leaves(bins)[0].shape[0]))[1]
 
 
 def _every(step: Step) -> Step:

@@ -35,13 +35,12 @@ from gnode.solve.gpu.fused_kernels import (
     forward_kernel,
     laid_out,
     layer_shapes,
-    product_on_chip,
     run_over_trials,
     trials_before_units,
     units_first,
     weights_on_chip,
 )
-from gnode.solve.gpu.tiles import padded, why_not_precision
+from gnode.solve.gpu.tiles import bounded, padded, power_for_16_bits, why_not_precision
 
 WIDEST = 128
 """The maximum width of a layer, and of z = (h, x, 1)."""
@@ -172,10 +171,10 @@ def _run_forward(
     cell = eqx.combine(values, structure)
     time, trials = dt.shape
     state, inputs, rate = laid_out(cell, h0, xs, dt)
-    weights = weights_on_chip(cell, products)
+    weights = weights_on_chip(cell, products, interpret)
     biases = Layers(biases_on_chip(cell.F, weights.F), biases_on_chip(cell.G, weights.G))
     hs, layers = run_over_trials(
-        partial(forward_kernel, structure, time, product_on_chip(products, interpret)),
+        partial(forward_kernel, structure, time),
         over_trials=(state, rate, inputs),
         whole=(weights, biases),
         out=(rate, layer_shapes(weights, time, rate.shape[-1]) if store else Layers([], [])),
@@ -187,15 +186,16 @@ def _run_forward(
 def _states_backward(structure: PyTree, products: str, interpret: bool, kept: Kept, dhs: Array) -> tuple:
     cell = eqx.combine(kept.values, structure)
     before = jnp.concatenate([kept.state[:, None], kept.hs[:, :-1]], axis=1)
-    weights = weights_on_chip(cell, products)
+    weights = weights_on_chip(cell, products, interpret)
+    scale = power_for_16_bits(jnp.max(jnp.abs(dhs)))
     adjoint, da = run_over_trials(
-        partial(backward_kernel, structure, kept.dt.shape[0], product_on_chip(products, interpret)),
-        over_trials=(before, kept.rate, kept.layers, padded(units_first(dhs), kept.rate.shape)),
+        partial(backward_kernel, structure, kept.dt.shape[0]),
+        over_trials=(before, kept.rate, kept.layers, padded(units_first(scale * dhs), kept.rate.shape)),
         whole=(Layers(*([W.T for W in stack] for stack in weights)),),
         out=(kept.rate, kept.layers),
         interpret=interpret,
     )
-    return _cotangents(cell, kept, before, adjoint, da)
+    return jax.tree.map(lambda cotangent: cotangent / scale, _cotangents(cell, kept, before, adjoint, da))
 
 
 _states.defvjp(_states_forward, _states_backward)
@@ -252,6 +252,6 @@ def _stack_cotangent(stack: Stack, z: Array, values: Sequence[Array], da: Sequen
 def _product(a: Array, s: Array) -> Array:
     """Computes the sum over bins and trials of a s^T."""
     # Both operands in the lower of their precisions, as in the products of the kernel.
-    kind = jnp.bfloat16 if jnp.bfloat16 in (a.dtype, s.dtype) else a.dtype
-    flat = (array.reshape(array.shape[0], -1).astype(kind) for array in (a, s))
+    lower = min((a.dtype, s.dtype), key=lambda dtype: dtype.itemsize)
+    flat = (bounded(array.reshape(array.shape[0], -1), lower) for array in (a, s))
     return jnp.einsum("it,jt->ij", *flat, preferred_element_type=jnp.float32)

@@ -11,16 +11,13 @@ from gnode._activation_functions import SLOPES
 from gnode.activations import activation
 from gnode.cells import Gated, Stack
 from gnode.solve._gated_euler import layer_names, rate_of
-from gnode.solve.gpu.tiles import NARROWEST, padded, power_of_two, run_over_tiles
+from gnode.solve.gpu.tiles import FACTORS, NARROWEST, bounded, padded, power_of_two, run_over_tiles
 
 TILE = 32
 """The maximum number of trials of one program."""
 
 ON_CHIP = 150_000
 """Bytes of weights that stay on the chip for all bins; the others are read again in every bin."""
-
-Dot = Callable[[Array, Array], Array]
-
 
 class Layers(NamedTuple):
     """One item for every layer of F and of G (no layers of G without a gate)."""
@@ -50,9 +47,12 @@ def trials_before_units(array: Float[Array, "units time trials"]) -> Float[Array
     return jnp.moveaxis(array, 0, -1)
 
 
-def weights_on_chip(cell: Gated, products: str) -> Layers:
-    """Returns the weights of all layers in the kernel's layout: [W^0 U b^0], then the others, out x in, padded."""
-    dtype = jnp.bfloat16 if products == "bfloat16" else jnp.float32
+def weights_on_chip(cell: Gated, products: str, interpret: bool) -> Layers:
+    """Returns the weights of all layers in the kernel's layout: [W^0 U b^0], then the others, out x in, padded.
+
+    Their dtype is that of both operands of products. Pallas' interpreter computes in float32 unless bfloat16 is requested.
+    """
+    dtype = jnp.float32 if interpret and products == "tf32" else FACTORS[products]
     size = power_of_two(cell.units + cell.inputs + 1)
 
     def of(stack: Stack | None) -> list[Array]:
@@ -81,7 +81,7 @@ def layer_shapes(weights: Layers, time: int, trials: int) -> Layers:
     return Layers(of(weights.F), of(weights.G))
 
 
-def forward_kernel(cell: Gated, time: int, dot: Dot, over_trials: tuple, whole: tuple, hs: Any, layers: Layers) -> None:
+def forward_kernel(cell: Gated, time: int, over_trials: tuple, whole: tuple, hs: Any, layers: Layers) -> None:
     """Integrates a tile of trials over all bins; writes the states and, if `layers` has any, the values of all layers."""
     state, rate, inputs = over_trials
     weights, biases = whole
@@ -91,8 +91,8 @@ def forward_kernel(cell: Gated, time: int, dot: Dot, over_trials: tuple, whole: 
         h, (r, rest) = carry
         following = _at((rate, inputs), jnp.minimum(t + 1, time - 1))  # prefetched one bin ahead
         z = h + rest
-        F = _values(cell.F, z, weights.F, biases.F, dot)
-        G = _values(cell.G, z, weights.G, biases.G, dot)
+        F = _values(cell.F, z, weights.F, biases.F)
+        G = _values(cell.G, z, weights.G, biases.G)
         drift = F[-1] - h if cell.leak else F[-1]
         h = h + r * (G[-1] * drift if cell.G is not None else drift)
         _store((hs, layers), t, (h, Layers(F, G) if layers.F else Layers([], [])))
@@ -102,7 +102,7 @@ def forward_kernel(cell: Gated, time: int, dot: Dot, over_trials: tuple, whole: 
 
 
 def backward_kernel(
-    cell: Gated, time: int, dot: Dot, over_trials: tuple, whole: tuple, adjoints: Any, da: Layers
+    cell: Gated, time: int, over_trials: tuple, whole: tuple, adjoints: Any, da: Layers
 ) -> None:
     """Integrates the adjoint state of a tile backwards; writes it and the cotangents of all pre-activations."""
     weights = _kept(whole[0])
@@ -115,8 +115,8 @@ def backward_kernel(
         drift = layers.F[-1] - h if cell.leak else layers.F[-1]
         along = r * adjoint
         gated = along * layers.G[-1] if cell.G is not None else along
-        F, dh = _pulled_back(cell.F, gated, layers.F, weights.F, dot)
-        G, more = _pulled_back(cell.G, along * drift, layers.G, weights.G, dot)
+        F, dh = _pulled_back(cell.F, gated, layers.F, weights.F)
+        G, more = _pulled_back(cell.G, along * drift, layers.G, weights.G)
         dh = dh + (adjoint - gated if cell.leak else adjoint)
         _store((adjoints, da), t, (adjoint, Layers(F, G)))
         return (dh + more if cell.G is not None else dh), following
@@ -143,19 +143,19 @@ def _kept(weights: Layers) -> PyTree:
     return jax.tree.map(lambda ref: kept[id(ref)], weights)
 
 
-def _values(stack: Stack | None, z: Array, weights: Sequence[Weight], biases: Sequence[Array], dot: Dot) -> list[Array]:
+def _values(stack: Stack | None, z: Array, weights: Sequence[Weight], biases: Sequence[Array]) -> list[Array]:
     """Computes the values of all layers."""
     if stack is None:
         return []
     names = layer_names(stack)
-    values = [activation(names[0])(dot(weights[0](), z))]
+    values = [activation(names[0])(_dot(weights[0](), z))]
     for name, W, b in zip(names[1:], weights[1:], biases):
-        values.append(activation(name)(dot(W(), values[-1]) + b[:, None]))
+        values.append(activation(name)(_dot(W(), values[-1]) + b[:, None]))
     return values
 
 
 def _pulled_back(
-    stack: Stack | None, ds: Array, values: Sequence[Array], weights: Sequence[Weight], dot: Dot
+    stack: Stack | None, ds: Array, values: Sequence[Array], weights: Sequence[Weight]
 ) -> tuple[list[Array], Array]:
     """Computes the cotangents of all pre-activations, first layer first, and of z from that of the stack's output."""
     if stack is None:
@@ -163,14 +163,14 @@ def _pulled_back(
     found: list[Array] = []
     for name, s, W in reversed(list(zip(layer_names(stack), values, weights))):
         found.append(SLOPES[name](s.astype(ds.dtype)) * ds)
-        ds = dot(W(), found[-1])
+        factor = W()
+        ds = _dot(factor, bounded(found[-1], factor.dtype))
     return found[::-1], ds
 
 
-def product_on_chip(products: str, interpret: bool) -> Dot:
-    """Returns the function that computes W s inside the kernel. The interpreter has no TF32 and computes in float32."""
-    algorithm = jax.lax.DotAlgorithmPreset.TF32_TF32_F32 if products == "tf32" and not interpret else None
-    return lambda W, s: jnp.dot(W, s.astype(W.dtype), precision=algorithm, preferred_element_type=jnp.float32)
+def _dot(W: Array, s: Array) -> Array:
+    """Computes W s inside the kernel, with operands in the precision of W and sums in float32."""
+    return jnp.dot(W, s.astype(W.dtype), preferred_element_type=jnp.float32)
 
 
 def _at(refs: PyTree, t: Array | int) -> PyTree:
@@ -180,7 +180,7 @@ def _at(refs: PyTree, t: Array | int) -> PyTree:
 
 def _store(refs: PyTree, t: Array, values: PyTree) -> None:
     for ref, value in zip(jax.tree.leaves(refs), jax.tree.leaves(values), strict=True):
-        ref[:, t, :] = value.astype(ref.dtype)
+        ref[:, t, :] = bounded(value, ref.dtype)
 
 
 def run_over_trials(kernel: Any, *, over_trials: tuple, whole: tuple, out: PyTree, interpret: bool) -> Any:

@@ -20,7 +20,7 @@ from jaxtyping import Array, Float, PyTree
 from gnode.solve.gpu import cell_steps
 from gnode.solve.gpu.cell_steps import RATE, Step, Values
 from gnode.solve.gpu.streamed_kernels import How, backward_kernel, forward_kernel
-from gnode.solve.gpu.tiles import padded, power_of_two, run_over_tiles, why_not_precision
+from gnode.solve.gpu.tiles import FACTORS, padded, power_for_16_bits, power_of_two, run_over_tiles, why_not_precision
 
 BLOCK = 64
 """The number of units of a block."""
@@ -30,8 +30,6 @@ SLAB = 256
 """The maximum number of trials that are integrated at once; U x of all bins is in memory for these."""
 DEPTH = 64
 """The maximum number of units of a source that are read at a time."""
-FACTORS = {"tf32": jnp.float16, "bfloat16": jnp.bfloat16}
-"""The dtypes of the operands of products. float16 has the 10 bits of mantissa of TF32 in half the memory."""
 WARPS, STAGES = 8, 2
 """The number of groups of 32 threads of a program, and the depth of software pipelining."""
 
@@ -171,7 +169,6 @@ def _states_backward(call: Call, kept: tuple, outside: Values) -> tuple:
         {part: _result(trials, units) for part in step.parts},
         {name: call.factor(trials, matrix.shape[0]) for name, matrix in W.items()},
     )
-    # The backward pass is linear, so the cotangents of each trial are scaled to the range of 16 bits and scaled back after.
     scale = _scale(outside)
     outside = {part: scale * own for part, own in outside.items()}
     how = call.how(time, W, before)
@@ -193,13 +190,9 @@ _states.defvjp(_states_forward, _states_backward)
 
 
 def _scale(outside: Values) -> Float[Array, "trials 1"]:
-    """Computes the power of two that scales the largest cotangent of each trial to about 1/8.
-
-    In float16 it can then grow by a factor of half a million; cotangents below 1/2000 of the largest lose precision, and
-    those below 1/2000000 of it become zero.
-    """
+    """Computes the power of two by which the cotangents of each trial are scaled."""
     largest = jnp.max(jnp.stack([jnp.max(jnp.abs(own), axis=(0, 2)) for own in outside.values()]), axis=0)[:, None]
-    return jnp.where(largest > 0, jnp.exp2(jnp.floor(-3 - jnp.log2(largest))), 1.0)
+    return power_for_16_bits(largest)
 
 
 def _summed_product(cotangent: Array, source: Array, products: str) -> Array:

@@ -16,6 +16,7 @@ from jax.experimental import pallas as pl
 from jaxtyping import Array
 
 from gnode.solve.gpu.cell_steps import RATE, Pointwise, Step, is_itself
+from gnode.solve.gpu.tiles import bounded
 
 AT_ONCE = 5
 """The number of blocks of a product's result that are computed together; each piece of the source is read once for them."""
@@ -172,7 +173,7 @@ def backward_kernel(
                 ref, where = places[name]
                 ref[where] = total = so_far[name] + found if name in so_far else found
                 if name in factors:
-                    _put_bounded(factors[name], where[1:], total)
+                    factors[name][where[1:]] = bounded(total, factors[name].dtype)
 
         def end(i: Any) -> None:
             own = at(Piece(i, 1))
@@ -286,9 +287,3 @@ def _product(source: Array, matrix: Array) -> Array:
 def _put(ref: Any, where: tuple, value: Array) -> None:
     """Stores an operand of a product. A value out of range becomes infinite: such a state has diverged."""
     ref[where] = value.astype(ref.dtype)
-
-
-def _put_bounded(ref: Any, where: tuple, value: Array) -> None:
-    """Stores a cotangent as an operand of a product. A value out of range, as of a steep loss, is clipped."""
-    largest = float(jnp.finfo(ref.dtype).max)
-    ref[where] = jnp.clip(value, -largest, largest).astype(ref.dtype)
