@@ -1,114 +1,168 @@
-"""Times one gradient of long trajectories, bin after bin and all bins at once: drawn networks, trained ones, a chaotic one.
+"""Times one gradient of long trajectories, bin after bin and all at once: drawn networks, trained ones, a chaotic one.
 
-    python benchmarks/parallel_in_time.py                        # the lengths that suit this machine
-    python benchmarks/parallel_in_time.py 1000 20000 100000      # others
+    python benchmarks/parallel_in_time.py
 
-The loop is the one that training takes here. The trained networks are the kept weights of the artefact true-attractors, on
-trials of their own task, one after another; the chaotic one must fall back to the loop, and says so. Products are in full
-float32 both times, so that the numbers can be compared.
+The trained networks are the kept weights of the artefact true-attractors, on trials of their own task, one after another,
+and a wider one and two that fit noise, trained here first. The chaotic one must fall back to the loop, and says so. Products
+are in full float32 both times, so that the numbers can be compared; on a GPU the loop that training would take by itself is
+timed too (its products are coarser), where it is another one. All programs are compiled before the first is timed.
 """
 
 import math
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array
+from jaxtyping import Array, Float
 from timing import report
 
-from gnode import cells
+from gnode import Run, build, cells, fit, tasks
 from gnode.bench import compare
 from gnode.cells import Cell
+from gnode.devices import available_cores
 from gnode.reproduce.kept_weights import restore_weights
-from gnode.solve import Solver, rollout_at_once, rollout_batch
+from gnode.solve import Solver, rollout_batch, rollout_batch_at_once
+from gnode.solve.gpu.choice import kernel_for
 
-LENGTHS = {"cpu": (1000,), "gpu": (100, 1000, 20_000, 200_000)}
-WIDTHS = {"cpu": (2, 6), "gpu": (2, 6, 16, 32, 64, 100)}
+SIZES: dict[str, list[tuple[int, int, int]]] = {
+    "cpu": [(2, 1, 1000), (6, 1, 1000)],
+    "gpu": [
+        *((state, 1, bins) for bins in (1000, 20_000) for state in (2, 6, 16, 32, 64)),
+        *((6, trials, bins) for bins in (100, 1000) for trials in (10, 100)),
+        *((32, trials, 1000) for trials in (10, 100)),
+        *((6, 1, bins) for bins in (100, 300, 200_000)),
+    ],
+}
+"""Drawn networks: state variables, trials, bins."""
+TRAINED_BINS = {"cpu": (1000,), "gpu": (1000, 20_000)}
+CHAOTIC_BINS = 1000
 DT = 0.2
-TRAINED = ("square", "rectangle", "annulus", "ring", "variable-n3", "variable-n6")
-LOOP, AT_ONCE = Solver(), Solver(time="parallel")
+KEPT = ("square", "rectangle", "annulus", "ring", "variable-n3", "variable-n6")
+FITTED: dict[str, tuple[str, int, dict[str, Any], dict[str, Any]]] = {
+    "variable-n32": ("flipflop-variable", 32, {"bits": 3, "trials": 500}, {"epochs": 40, "batch_size": 10}),
+    "noise-n6": ("ou", 6, {"bins": 200, "channels": 5}, {"epochs": 2000}),
+    "noise-n32": ("ou", 32, {"bins": 200, "channels": 5}, {"epochs": 2000}),
+}
+"""Networks that are trained here: the task, the state variables, options of the task and of the training."""
+LOOP, AT_ONCE = Solver(kernel="loop", time="loop"), Solver(time="parallel")
 
-Case = tuple[str, Cell, Array, Array, float]
-"""A name, a cell, the inputs of one long trial, the initial state, and the length of a bin."""
+Gradient = Callable[[], tuple[Any, Cell]]
+"""Computes the loss (with how it was found, all at once) and its gradient."""
 
 
-def drawn(state: int, bins: int) -> Case:
+class Case(NamedTuple):
+    """A cell, the inputs of some long trials, the initial state, and the length of a bin."""
+
+    name: str
+    cell: Cell
+    inputs: Float[Array, "trials time inputs"]
+    h0: Float[Array, " state"]
+    dt: float
+
+
+def drawn(state: int, trials: int, bins: int) -> Case:
     """A gnODE with the initialiser's own weights, three hidden layers of 100, driven by noise."""
     cell = cells.gnode(3, state, widths=(100, 100, 100), key=0)
-    return f"drawn gnODE, N = {state}", cell, jax.random.normal(jax.random.key(1), (bins, 3)), jnp.zeros(state), DT
+    inputs = jax.random.normal(jax.random.key(1), (trials, bins, 3))
+    return Case(f"drawn gnODE, N = {state}", cell, inputs, jnp.zeros(state), DT)
 
 
 def chaotic(bins: int) -> Case:
     """A rate network with four times the critical weights and no input."""
     cell = cells.rate_rnn(1, 60, init="critical", tau=0.1, key=0)
     cell = eqx.tree_at(lambda cell: cell.F.W, cell, replace_fn=lambda W: tuple(4 * matrix for matrix in W))
-    return "chaotic rate network, N = 60", cell, jnp.zeros((bins, 1)), jax.random.normal(jax.random.key(2), (60,)), 0.1
+    h0 = jax.random.normal(jax.random.key(2), (60,))
+    return Case("chaotic rate network, N = 60", cell, jnp.zeros((1, bins, 1)), h0, 0.1)
 
 
-def trained(bins: int) -> Iterator[Case]:
-    """The first kept gnODE of each attractor, on its validation trials one after another."""
+def trained() -> Iterator[tuple[str, Run]]:
+    """The first kept gnODE of each attractor, and those that are trained here."""
     with tempfile.TemporaryDirectory() as folder:
         for sweep in restore_weights("true-attractors", folder):
             name = sweep.folder.name.removeprefix("attractor-").removesuffix("-paper")
-            if name in TRAINED:
+            if name in KEPT:
                 kept = [int(path.parent.name) for path in sweep.folder.glob("members/*/weights.npz")]
-                run = sweep.load(min(member for member in kept if sweep.members[member]["model"] == "gnode"))
-                inputs = jnp.asarray(run.task.validation.inputs).reshape(-1, run.net.inputs)
-                repeated = jnp.tile(inputs, (-(-bins // len(inputs)), 1))[:bins]
-                start = run.net.initial(repeated[0])
-                yield f"trained: {name}, N = {run.net.cell.units}", run.net.cell, repeated, start, run.dt
+                yield name, sweep.load(min(member for member in kept if sweep.members[member]["model"] == "gnode"))
+    for name, (task_name, state, of_task, of_training) in FITTED.items():
+        task = tasks.make(task_name, **of_task)
+        tau = {"tau": task.dt} if task_name != "ou" else {}
+        net = build("gnode", task.inputs, task.outputs, state=state, widths=(100, 100, 100), key=0, **tau)
+        yield name, fit(net, task, lr=1e-3, clip=1.0, progress=False, **of_training)
 
 
-def times_of(case: Case) -> dict[str, Any]:
-    """Times a gradient of the mean squared state by the weights, both ways, in turn."""
-    name, cell, xs, h0, dt = case
-    steps = jnp.full((1, len(xs)), dt)
+def on_its_task(name: str, run: Run, bins: int) -> Case:
+    """A trained network on the validation trials of its task, one after another, again and again."""
+    inputs = jnp.asarray(run.task.validation.inputs).reshape(-1, run.net.inputs)
+    repeated = jnp.tile(inputs, (-(-bins // len(inputs)), 1))[:bins]
+    return Case(f"trained: {name}", run.net.cell, repeated[None], run.net.initial(repeated[0]), run.dt)
 
-    def gradient_by(solver: Solver) -> Callable[[], tuple[Array, Cell]]:
-        @eqx.filter_jit
-        @eqx.filter_value_and_grad
-        def gradient(cell: Cell) -> Array:
-            return jnp.mean(rollout_batch(cell, xs[None], h0[None], steps, solver, gradient_only=True) ** 2)
 
-        return lambda: gradient(cell)
+def compiled(case: Case) -> dict[str, Gradient]:
+    """Compiles the gradient of the mean squared state by the weights, bin after bin and all bins at once."""
+    values, structure = eqx.partition(case.cell, eqx.is_inexact_array)
+    shape = case.inputs.shape[:2]
+    steps, starts = jnp.full(shape, case.dt), jnp.broadcast_to(case.h0, (shape[0], *case.h0.shape))
 
-    ways = {"loop": gradient_by(LOOP), "at once": gradient_by(AT_ONCE)}
-    (loss, one), (other_loss, other) = (way() for way in ways.values())
+    def loss(values: Cell, solver: Solver) -> tuple[Array, Any]:
+        cell = eqx.combine(values, structure)
+        if solver == AT_ONCE:
+            found = rollout_batch_at_once(cell, case.inputs, starts, steps, solver)
+            return jnp.mean(found.states**2), (found.rounds, found.converged)
+        states = rollout_batch(cell, case.inputs, starts, steps, solver, gradient_only=True)
+        return jnp.mean(states**2), None
+
+    def gradient_by(solver: Solver, precision: str) -> Gradient:
+        with jax.default_matmul_precision(precision):
+            program = jax.jit(jax.value_and_grad(loss, has_aux=True), static_argnums=1).lower(values, solver).compile()
+        return lambda: program(values)
+
+    ways = {"loop": (LOOP, "highest"), "at once": (AT_ONCE, "highest")}
+    if jax.default_backend() == "gpu" and kernel_for(case.cell, Solver(), jnp.float32, shape[0]) is not None:
+        ways["chosen"] = (Solver(time="loop"), "default")
+    return {way: gradient_by(*how) for way, how in ways.items()}
+
+
+def times_of(case: Case, ways: dict[str, Gradient]) -> dict[str, Any]:
+    """Times the gradients in turn."""
+    ((loss, _), one), ((other_loss, (rounds, converged)), other) = (ways[way]() for way in ("loop", "at once"))
     size = max(float(jnp.max(jnp.abs(leaf))) for leaf in jax.tree.leaves(one))
     leaves = zip(jax.tree.leaves(one), jax.tree.leaves(other))
     error = max(float(jnp.max(jnp.abs(a - b))) for a, b in leaves) / size
-    found = rollout_at_once(cell, xs, h0, dt=dt)
     times = compare(ways, rounds=5)
+    fastest = min(times["loop"], times.get("chosen", math.inf))
     return {
-        "network": name,
-        "bins": len(xs),
+        "network": case.name,
+        "trials": case.inputs.shape[0],
+        "bins": case.inputs.shape[1],
         "loop, ms": times["loop"],
+        "loop by itself, ms": times.get("chosen"),
         "at once, ms": times["at once"],
-        "times faster": times["loop"] / times["at once"],
-        "rounds": int(found.rounds),
-        "converged": "yes" if bool(found.converged) else "no: the loop",
+        "times faster than the loop": times["loop"] / times["at once"],
+        "than the faster one": fastest / times["at once"],
+        "rounds": int(rounds),
+        "converged": "yes" if bool(converged) else "no: the loop",
         "difference of the losses": abs(float(loss - other_loss)) / float(loss),
         "difference of the gradients": error if math.isfinite(error) else "they overflow",
     }
 
 
 def main() -> None:
-    backend = jax.default_backend()
-    lengths = [int(text) for text in sys.argv[1:]] or LENGTHS.get(backend, LENGTHS["cpu"])
+    backend = "gpu" if jax.default_backend() == "gpu" else "cpu"
+    cases = [drawn(*size) for size in SIZES[backend]]
+    cases += [on_its_task(name, run, bins) for name, run in trained() for bins in TRAINED_BINS[backend]]
+    cases.append(chaotic(CHAOTIC_BINS))
+    print(f"compiling {len(cases)} cases", flush=True)
+    with ThreadPoolExecutor(available_cores()) as pool:
+        programs = list(pool.map(compiled, cases))
     rows = []
-    with jax.default_matmul_precision("highest"):
-        for bins in lengths:
-            cases = [
-                *(drawn(state, bins) for state in WIDTHS.get(backend, WIDTHS["cpu"])),
-                *trained(bins),
-                chaotic(bins),
-            ]
-            rows += [times_of(case) for case in cases]
-    report("One gradient of a long trajectory, bin after bin and all bins at once", rows, "parallel_in_time")
+    for case, ways in zip(cases, programs):
+        rows.append(times_of(case, ways))
+        print(rows[-1], flush=True)
+    report("One gradient of long trajectories, bin after bin and all bins at once", rows, "parallel_in_time")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from gnode.devices import on_cores
 from gnode.network import Network
 from gnode.solve import rollout_batch
 from gnode.solve.gpu import fused
+from gnode.solve.gpu.choice import side_by_side
 
 Outputs = Callable[[Network, Data], Float[Array, "trials time outputs"]]
 """A function that computes the outputs of a network on a batch."""
@@ -144,7 +145,7 @@ def gradient_of(outputs: Outputs, shape: BenchShape, exact: bool = False, cores:
     compiled = jax.jit(gradient if shape.networks == 1 else jax.vmap(gradient))
 
     def call() -> tuple[Array, Network]:
-        with jax.default_matmul_precision("highest" if exact else "default"):
+        with side_by_side(shape.networks), jax.default_matmul_precision("highest" if exact else "default"):
             return compiled(values, data)
 
     return call

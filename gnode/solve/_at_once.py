@@ -33,7 +33,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from gnode.solve._recurrence import shifted, solve_backwards, solve_recurrence
+from gnode.solve._recurrence import refined, shifted, solve_backwards, solve_recurrence
 from gnode.solve._unroll import unroll
 
 Step = Callable[[PyTree, Array, PyTree], Array]
@@ -185,32 +185,36 @@ def _linearised(newton: Newton, values: PyTree, before: Array, bins: PyTree) -> 
 
 
 def _tangents_round_by_round(newton: Newton, values: PyTree, before: Array, bins: PyTree, source: Array) -> Array:
-    """Solves d_t = J_t d_(t-1) + s_t with full Jacobians by rounds that use their diagonals."""
+    """Solves d_t = J_t d_(t-1) + s_t with full Jacobians by rounds that use their diagonals; the loop if that fails.
+
+    The rounds end after at most as many as there are bins, but values can grow so much meanwhile that digits are lost.
+    """
     D = _linearised(newton, values, before, bins)[1]
     every = _every(newton.step)
     _, product = jax.linearize(lambda h: every(values, h, bins), before)
 
-    def apply(d: Array) -> Array:
-        return d - product(shifted(d))
+    def linear_step(h: Array, bin: PyTree, d: Array) -> Array:
+        return jax.jvp(lambda h: jax.vmap(newton.step, (None, 0, 0))(values, h, bin), (h,), (d,))[1]
 
-    def solver(operator: Callable[[Array], Array], solve: Callable[[Array], Array], b: Array) -> Array:
-        tolerance = float(jnp.finfo(b.dtype).eps)
-        size = jnp.max(jnp.abs(b))
+    def forwards(d: Array, now: tuple) -> tuple[Array, Array]:
+        h, bin, s = now
+        d = linear_step(h, bin, d) + s
+        return d, d
 
-        def goes_on(now: tuple[Array, Array, Array]) -> Array:
-            return (now[1] > tolerance * size) & (now[2] < b.shape[0])
+    def backwards(later: Array, now: tuple) -> tuple[Array, Array]:
+        h, bin, c = now
+        adjoint = later + c
+        return jax.linear_transpose(partial(linear_step, h, bin), adjoint)(adjoint)[0], adjoint
 
-        def improve(now: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-            residual = b - operator(now[0])
-            return now[0] + solve(residual), jnp.max(jnp.abs(residual)), now[2] + 1
+    def loop(step: Callable[..., tuple[Array, Array]], reverse: bool, b: Array) -> Array:
+        return jax.lax.scan(step, jnp.zeros_like(b[0]), (before, bins, b), reverse=reverse)[1]
 
-        return jax.lax.while_loop(goes_on, improve, (solve(b), jnp.inf * jnp.ones_like(size), jnp.int32(0)))[0]
-
+    most = min(newton.rounds, source.shape[0])
     return jax.lax.custom_linear_solve(
-        apply,
+        lambda d: d - product(shifted(d)),
         source,
-        lambda operator, b: solver(operator, lambda r: solve_recurrence(D, r), b),
-        lambda operator, c: solver(operator, lambda r: solve_backwards(D, r), c),
+        lambda apply, b: refined(apply, partial(solve_recurrence, D), b, most, partial(loop, forwards, False)),
+        lambda apply, c: refined(apply, partial(solve_backwards, D), c, most, partial(loop, backwards, True)),
     )
 
 

@@ -7,12 +7,17 @@ the recurrence, which a gradient needs, is the same recurrence backwards in time
     l_t = A_(t+1)^T l_(t+1) + c_t.
 """
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 SMALL = 12
 """Up to this size products of matrices are written as sums, which the compiler fuses: batches of tiny products are slow."""
+
+ROUNDING = 1
+"""What counts as rounding, in units of it relative to the largest value."""
 
 Maps = tuple[Array, Array]
 """Affine maps d -> A d + b: the matrices, or their diagonals, and the offsets."""
@@ -37,6 +42,38 @@ def solve_recurrence(
         return solve_backwards(A, c)
 
     return jax.lax.custom_linear_solve(apply, b, solve, solve_transposed)
+
+
+def refined(
+    apply: Callable[[Array], Array],
+    solve: Callable[[Array], Array],
+    b: Array,
+    most: int,
+    otherwise: Callable[[Array], Array],
+) -> Array:
+    """Solves apply(d) = b by `solve`, which need not be exact, again and again until what is missing is rounding.
+
+    If it still is not after `most` times, `otherwise` solves it.
+    """
+    tolerance = ROUNDING * float(jnp.finfo(b.dtype).eps)
+
+    def missing(d: Array) -> Array:
+        return b - apply(d)
+
+    def is_missing(now: tuple[Array, Array, Array]) -> Array:
+        d, residual, _ = now
+        return ~(jnp.max(jnp.abs(residual)) <= tolerance * jnp.maximum(jnp.max(jnp.abs(d)), jnp.max(jnp.abs(b))))
+
+    def improve(now: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        d = now[0] + solve(now[1])
+        return d, missing(d), now[2] + 1
+
+    first = solve(b)
+    start = first, missing(first), jnp.int32(0)
+    found = jax.lax.while_loop(lambda now: is_missing(now) & (now[2] < most), improve, start)
+    # A loop of at most one turn, since along an axis of networks both branches of a condition would run.
+    last = (found[0], is_missing(found))
+    return jax.lax.while_loop(lambda now: now[1], lambda now: (otherwise(b), jnp.bool_(False)), last)[0]
 
 
 def solve_backwards(

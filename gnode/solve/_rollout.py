@@ -180,7 +180,7 @@ def rollout_batch(
     if kicks is not None:
         return jax.vmap(lambda x, h, steps, kick: _by_steps(cell, x, h, steps, solver, kick))(xs, h0, dt, kicks)
     parts = cores_in_use(solver.cores)
-    kernel = kernel_for(cell, solver, h0.dtype) if gradient_only else None
+    kernel = kernel_for(cell, solver, h0.dtype, xs.shape[0]) if gradient_only else None
     if kernel is not None:
         run_of = partial(_by_kernel, solver=solver, kernel=kernel)
     elif _is_by_hand(cell, solver, trials=-(-xs.shape[0] // parts)):

@@ -1,6 +1,8 @@
 """The choice of a GPU kernel for a cell and a solver."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import equinox as eqx
@@ -21,14 +23,41 @@ INTERPRET = False
 """Whether the kernels run in Pallas' interpreter if there is no GPU. It is very slow and serves tests only."""
 
 
-def kernel_for(cell: Any, solver: Solver, dtype: Any) -> Callable[[Any], Integrate] | None:
+_NETWORKS: ContextVar[int] = ContextVar("networks side by side", default=1)
+
+
+@contextmanager
+def side_by_side(networks: int) -> Iterator[None]:
+    """Says that what is traced inside will run for so many networks along an axis (`jax.vmap`), which no trace can see.
+
+    >>> with side_by_side(27):
+    ...     networks_side_by_side()
+    27
+    """
+    before = _NETWORKS.set(networks)
+    try:
+        yield
+    finally:
+        _NETWORKS.reset(before)
+
+
+def networks_side_by_side() -> int:
+    """The number of networks that `side_by_side` says."""
+    return _NETWORKS.get()
+
+
+def kernel_for(cell: Any, solver: Solver, dtype: Any, trials: int = 1) -> Callable[[Any], Integrate] | None:
     """Returns a function that integrates a cell by the requested or chosen kernel, or None for the compiled loop.
+
+    The choice depends on the sizes of the cell, the number of trials, and how many networks run side by side.
 
     Without a GPU the loop replaces the kernels, so that training that began on a GPU can be resumed on any machine.
 
     **Raises:** `ArgumentError` if the requested kernel does not support the cell, the solver or the dtype.
     """
-    is_fused, is_streamed = _is_fused(cell, solver, dtype), _is_streamed(cell, solver, dtype)
+    networks = networks_side_by_side()
+    is_fused = _is_fused(cell, solver, dtype)
+    is_streamed = not is_fused and _is_streamed(cell, solver, dtype, trials, networks)
     on_gpu = is_on_gpu()
     if not (on_gpu or INTERPRET):
         return None
@@ -36,7 +65,8 @@ def kernel_for(cell: Any, solver: Solver, dtype: Any) -> Callable[[Any], Integra
     if is_fused:
         return lambda cell: lambda h0, bins: fused.fused_euler(cell, h0, *bins, **how)
     if is_streamed:
-        return lambda cell: lambda h0, bins: streamed.streamed_euler(cell, h0, *bins, method=solver.method, **how)
+        how |= {"method": solver.method, "networks": networks}
+        return lambda cell: lambda h0, bins: streamed.streamed_euler(cell, h0, *bins, **how)
     return None
 
 
@@ -55,7 +85,7 @@ def check_kernel(cell: Cell, solver: Solver) -> None:
 
 
 def kernel_without_noise(cell: Cell, solver: Solver) -> str | None:
-    """Returns the name of the kernel that trains a cell here, or would if it was asked for; None if that is the loop.
+    """Returns the name of the kernel that trains a cell alone here, or would if it was asked for; None for the loop.
 
     Noise on the states is integrated by the loop alone.
     """
@@ -82,7 +112,10 @@ def _is_fused(cell: Any, solver: Solver, dtype: Any) -> bool:
     return solver.kernel == "auto" and possible and fused.is_chosen_here()
 
 
-def _is_streamed(cell: Any, solver: Solver, dtype: Any) -> bool:
+def _is_streamed(cell: Any, solver: Solver, dtype: Any, trials: int, networks: int) -> bool:
+    if solver.kernel == "auto":
+        possible = _is_one_step(solver) and not streamed.why_not(cell, solver.method, dtype)
+        return possible and fused.is_chosen_here() and streamed.pays(cell, trials, networks)
     if solver.kernel != "streamed":
         return False
     why = "" if _is_one_step(solver) else f"supports Euler steps only, {ONE_STEP}"

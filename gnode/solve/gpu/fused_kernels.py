@@ -19,6 +19,7 @@ TILE = 32
 ON_CHIP = 150_000
 """Bytes of weights that stay on the chip for all bins; the others are read again in every bin."""
 
+
 class Layers(NamedTuple):
     """One item for every layer of F and of G (no layers of G without a gate)."""
 
@@ -101,9 +102,7 @@ def forward_kernel(cell: Gated, time: int, over_trials: tuple, whole: tuple, hs:
     jax.lax.fori_loop(0, time, step, (state[...], _at((rate, inputs), 0)))
 
 
-def backward_kernel(
-    cell: Gated, time: int, over_trials: tuple, whole: tuple, adjoints: Any, da: Layers
-) -> None:
+def backward_kernel(cell: Gated, time: int, over_trials: tuple, whole: tuple, adjoints: Any, da: Layers) -> None:
     """Integrates the adjoint state of a tile backwards; writes it and the cotangents of all pre-activations."""
     weights = _kept(whole[0])
 

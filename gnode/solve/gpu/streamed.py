@@ -17,6 +17,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
+from gnode.cells import Gated
+from gnode.solve._gated_euler import stacks
 from gnode.solve.gpu import cell_steps
 from gnode.solve.gpu.cell_steps import RATE, Step, Values
 from gnode.solve.gpu.streamed_kernels import How, backward_kernel, forward_kernel
@@ -24,19 +26,49 @@ from gnode.solve.gpu.tiles import FACTORS, padded, power_for_16_bits, power_of_t
 
 BLOCK = 64
 """The number of units of a block."""
-TILE = 64
-"""The maximum number of trials of a program."""
+TILES = (32, 16)
+"""The maximum number of trials of a program: the smaller one where the larger would leave the chip half empty."""
+FILLED, FEW = 200, 64
+"""Programs that fill the chip (132 multiprocessors), and so few that each is alone on its multiprocessor."""
 SLAB = 256
 """The maximum number of trials that are integrated at once; U x of all bins is in memory for these."""
 DEPTH = 64
 """The maximum number of units of a source that are read at a time."""
-WARPS, STAGES = 8, 2
-"""The number of groups of 32 threads of a program, and the depth of software pipelining."""
+WARPS, WARPS_IF_FEW, STAGES = 4, 8, 2
+"""The number of groups of 32 threads of a program, and the depth of software pipelining. Programs that share a
+multiprocessor hide each other's waiting; one that is alone needs more threads."""
+WIDEST_CHOSEN = 512
+"""The widest layer for which "auto" chooses the kernel: with layers of 1000 the loop is as fast (docs/speed.md)."""
 
 
 def why_not(cell: Any, method: str, dtype: Any) -> str:
     """Returns why the kernel does not support the cell, as the end of a sentence, or an empty string if it does."""
     return cell_steps.why_not(cell, method) or why_not_precision(dtype)
+
+
+def pays(cell: Any, trials: int, networks: int) -> bool:
+    """Whether the kernel is clearly faster than the loop: several networks of the gated family fill the chip."""
+    if type(cell) is not Gated or networks < 2:  # GRU, LSTM and LEM were not compared
+        return False
+    widest = max(W.shape[0] for stack in stacks(cell) for W in stack.W)
+    return widest <= WIDEST_CHOSEN and _tiling(trials, networks).programs >= FEW
+
+
+class Tiling(NamedTuple):
+    """How trials are divided: the trials of a program, its warps, and the number of all programs."""
+
+    tile: int
+    warps: int
+    programs: int
+
+
+def _tiling(trials: int, networks: int) -> Tiling:
+    for tile in TILES:
+        tile = min(tile, power_of_two(trials))
+        programs = networks * -(-trials // tile)
+        if programs >= FILLED:
+            break
+    return Tiling(tile, WARPS if programs >= FEW else WARPS_IF_FEW, programs)
 
 
 def streamed_euler(
@@ -47,6 +79,7 @@ def streamed_euler(
     method: str = "euler",
     products: str = "tf32",
     interpret: bool = False,
+    networks: int = 1,
 ) -> Float[Array, "time trials state"]:
     """Computes the states of a batch of trials with one step per bin.
 
@@ -59,10 +92,11 @@ def streamed_euler(
     - `method`: "euler", or "forward_backward_euler" for LEM.
     - `products`: a name from `PRODUCTS`.
     - `interpret`: whether to run in Pallas' interpreter, which works on any device but is slow.
+    - `networks`: how many networks run side by side.
 
     **Returns:** the states, time x trials x state.
     """
-    how: dict[str, Any] = {"method": method, "products": products, "interpret": interpret}
+    how: dict[str, Any] = {"method": method, "products": products, "interpret": interpret, "networks": networks}
     trials = h0.shape[0]
     slabs = -(-trials // SLAB)
     if slabs <= 1:
@@ -78,11 +112,14 @@ def _in_slabs(array: Array, slabs: int, axis: int) -> Array:
     return jnp.stack(jnp.split(array, slabs, axis))
 
 
-def _slab(cell: Any, h0: Array, xs: Array, dt: Array, method: str, products: str, interpret: bool) -> Array:
+def _slab(
+    cell: Any, h0: Array, xs: Array, dt: Array, method: str, products: str, interpret: bool, networks: int
+) -> Array:
     """Computes the states of trials that are integrated at once."""
     step, weights = cell_steps.step_of(cell, method)
     trials, units = h0.shape[0], cell.units
-    call = Call(step, BLOCK, min(TILE, power_of_two(trials)), products, interpret)
+    tile, warps, _ = _tiling(trials, networks)
+    call = Call(step, BLOCK, tile, warps, products, interpret)
     whole = partial(_whole, multiple=call.block, axis=-1)
     h0, xs, dt = (_whole(array, call.tile, axis) for array, axis in ((h0, 0), (xs, 1), (dt, 1)))
     rate = dt[..., None] / cell.timescale()
@@ -103,6 +140,7 @@ class Call(NamedTuple):
     step: Step
     block: int
     tile: int
+    warps: int
     products: str
     interpret: bool
 
@@ -110,7 +148,7 @@ class Call(NamedTuple):
         """Returns the static arguments of a kernel for arrays of these shapes."""
         blocks = {name: matrix.shape[0] // self.block for name, matrix in W.items()}
         blocks |= {part: parts[part].shape[-1] // self.block for part in self.step.parts}
-        return How(self.step, time, blocks, self.block, min(DEPTH, self.block), self.tile, self.interpret)
+        return How(self.step, time, blocks, self.block, min(DEPTH, self.block), self.tile, self.warps, self.interpret)
 
     def taken(self, W: Values) -> dict[str, Array]:
         """Casts matrices to the dtype of the operands of products."""
@@ -210,7 +248,7 @@ def _run_over_trials(kernel: Any, how: How, over_trials: PyTree, whole: PyTree, 
     options: dict[str, Any] = {
         "axis": -2,
         "tile": how.tile,
-        "warps": WARPS,
+        "warps": how.warps,
         "stages": stages,
         "interpret": how.interpret,
     }

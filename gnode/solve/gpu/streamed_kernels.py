@@ -47,6 +47,8 @@ class How(NamedTuple):
     """The number of units of a source that are read at a time, a divisor of `block`."""
     tile: int
     """The number of trials of a program."""
+    warps: int
+    """Its number of groups of 32 threads."""
     interpret: bool
 
     def barrier(self) -> None:

@@ -85,9 +85,9 @@ def padded(array: Array, shape: Sequence[int]) -> Array:
 def power_for_16_bits(largest: Array) -> Array:
     """Computes the power of two that scales cotangents, of which the largest is given, to at most about 1/8.
 
-    The backward pass is linear, so they are scaled to the range of 16 bits and scaled back after it. In float16 they can then
-    grow by a factor of half a million; those below 1/2000 of the largest lose precision, and those below 1/2000000 of it
-    become zero.
+    The backward pass is linear, so they are scaled to the range of 16 bits and scaled back after it. In float16 they can
+    then grow by a factor of half a million; those below 1/2000 of the largest lose precision, and those below 1/2000000
+    of it become zero.
     """
     return jnp.where(largest > 0, jnp.exp2(jnp.floor(-3 - jnp.log2(largest))), 1.0)
 

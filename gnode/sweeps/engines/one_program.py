@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, PyTree
 
 from gnode import errors, interrupts
+from gnode.solve.gpu.choice import side_by_side
 from gnode.sweeps._member import pose, result_of
 from gnode.sweeps._member_checkpoints import MemberCheckpoints, SavePace
 from gnode.sweeps.engines.base import Work
@@ -160,7 +161,8 @@ def _run_group_epoch(
         def one(state: PyTree, constants: Constants) -> tuple[PyTree, program.Metrics]:
             return program.run_epoch(state, constants, epoch, data, plan, bins)
 
-        return jax.vmap(one)(state, constants)
+        with side_by_side(constants.key.shape[0]):
+            return jax.vmap(one)(state, constants)
 
     mesh = _mesh_for(constants.key.shape[0])
     if mesh is not None:
