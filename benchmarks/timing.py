@@ -22,7 +22,13 @@ def report(title: str, rows: list[dict[str, Any]], file: str) -> None:
     for row in rows:
         table.add_row(*(f"{value:.3g}" if isinstance(value, float) else str(value) for value in row.values()))
     console.print(table)
+    path = save(title, rows, file)
+    console.print(f"saved as {path.relative_to(Path(__file__).parent.parent)}")
+
+
+def save(title: str, rows: list[dict[str, Any]], file: str) -> Path:
+    """Saves the rows so far, and returns the path."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{file}-{jax.default_backend()}.json"
     path.write_text(json.dumps({"title": title, "rows": rows, **provenance.environment()}, indent=1) + "\n")
-    console.print(f"saved as {path.relative_to(Path(__file__).parent.parent)}")
+    return path

@@ -83,7 +83,7 @@ def at_once(
 
 def _side_by_side(newton: Newton, values: PyTree, h0: Array, bins: PyTree, guess: Array) -> Array:
     """Improves a guess by the loop over stretches of bins side by side, each begun one stretch early."""
-    time, trials = guess.shape[:2]
+    time = guess.shape[0]
     stretch = math.ceil(math.sqrt(time))
     stretches = -(-time // stretch)
 
@@ -91,25 +91,26 @@ def _side_by_side(newton: Newton, values: PyTree, h0: Array, bins: PyTree, guess
         padding = [(0, stretches * stretch - time)] + [(0, 0)] * (values.ndim - 1)
         return jnp.pad(values, padding).reshape(stretches, stretch, *values.shape[1:])
 
-    def columns(values: Array) -> Array:
-        """Stretches become further trials: time within a stretch x (stretches and trials)."""
-        return jnp.swapaxes(values, 0, 1).reshape(stretch, stretches * trials, *values.shape[3:])
+    def doubled(values: Array) -> Array:
+        """Each stretch behind the one before it (the first one behind itself): time x stretches x trials."""
+        own = cut(values)
+        both = jnp.concatenate([jnp.concatenate([own[:1], own[:-1]]), own], axis=1)
+        return jnp.swapaxes(both, 0, 1)
 
-    def run(h: Array, bins: PyTree) -> Array:
-        return _by_loop(newton, values, h.reshape(-1, h.shape[-1]), jax.tree.map(columns, bins))
-
-    own = jax.tree.map(cut, bins)
     ends = cut(guess)[:, -1]
-    # Two stretches before: where its lead-in begins. The lead-in of the first stretch is of no use.
-    early = run(jnp.concatenate([h0[None], h0[None], ends[:-2]])[:stretches], jax.tree.map(_before_each, own))
-    starts = early[-1].reshape(stretches, trials, -1).at[0].set(h0)
-    states = run(starts, own).reshape(stretch, stretches, trials, -1)
-    return jnp.swapaxes(states, 0, 1).reshape(-1, *guess.shape[1:])[:time]
+    # Where the lead-in of each begins: two stretches before its end. That of the first stretch is of no use.
+    starts = jnp.concatenate([h0[None], h0[None], ends[:-2]])[:stretches]
+    is_first = (jnp.arange(stretches) == 0)[:, None, None]
+    step = jax.vmap(jax.vmap(newton.step, (None, 0, 0)), (None, 0, 0))
 
+    def advance(h: Array, now: tuple[PyTree, Array]) -> tuple[Array, Array]:
+        bin, is_own = now
+        h = step(values, jnp.where(is_own & is_first, h0[None], h), bin)
+        return h, h
 
-def _before_each(stretches: Array) -> Array:
-    """The stretch before each, and the first one before itself."""
-    return jnp.concatenate([stretches[:1], stretches[:-1]])
+    begins = jnp.arange(2 * stretch) == stretch
+    _, states = jax.lax.scan(advance, starts, (jax.tree.map(doubled, bins), begins), unroll=unroll(stretch))
+    return jnp.swapaxes(states[stretch:], 0, 1).reshape(-1, *guess.shape[1:])[:time]
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))

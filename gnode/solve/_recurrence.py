@@ -1,8 +1,8 @@
 """Linear recurrences d_t = A_t d_(t-1) + b_t for all t at once, by an associative scan of affine maps.
 
-Two affine maps applied in turn are one affine map, so that all partial compositions cost log T rounds of products instead of
-T steps. The matrices are dense (..., state, state) or diagonal (..., state). Everything is linear in b, and the transpose of
-the recurrence, which a gradient needs, is the same recurrence backwards in time:
+Two affine maps applied in turn are one affine map, so that all partial compositions cost log T rounds of products instead
+of T steps. The matrices are dense (..., state, state) or diagonal (..., state). Everything is linear in b, and the
+transpose of the recurrence, which a gradient needs, is the same recurrence backwards in time:
 
     l_t = A_(t+1)^T l_(t+1) + c_t.
 """
@@ -13,6 +13,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+DOUBLED = {"cpu": 0, "gpu": 32}
+"""Up to this size all maps are composed in every round, one program for all rounds; beyond, each only where needed. A GPU
+computes the additional products in the same time, and compiles far less."""
 SMALL = 12
 """Up to this size products of matrices are written as sums, which the compiler fuses: batches of tiny products are slow."""
 
@@ -96,7 +99,31 @@ def _scanned(A: Array, b: Array, reverse: bool = False) -> Array:
     def join(first: Maps, then: Maps) -> Maps:
         return product(then[0], first[0]), apply(then[0], first[1]) + then[1]
 
-    return jax.lax.associative_scan(join, (A, b), reverse=reverse)[1]
+    if b.shape[-1] > DOUBLED.get(jax.default_backend(), 0):
+        return jax.lax.associative_scan(join, (A, b), reverse=reverse)[1]
+    return _doubled(join, (A, b), reverse)
+
+
+def _doubled(join: Callable[[Maps, Maps], Maps], maps: Maps, reverse: bool) -> Array:
+    """Composes each map with the one 1, 2, 4, ... bins before it (or after it, in reverse); returns the last offsets.
+
+    It takes more products than `jax.lax.associative_scan`, but is one loop, where that is a program of its own for each of
+    its rounds: dozens of kernels to compile.
+    """
+    time = maps[1].shape[0]
+
+    def double(round: Array, maps: Maps) -> Maps:
+        distance = jnp.left_shift(1, round)
+
+        def moved(values: Array) -> Array:
+            nothing = jnp.zeros_like(values)
+            both = jnp.concatenate([values, nothing] if reverse else [nothing, values])
+            return jax.lax.dynamic_slice_in_dim(both, distance if reverse else time - distance, time)
+
+        # Beyond the end there is the map to zero, from where the recurrence begins. No map is beyond it.
+        return join((moved(maps[0]), moved(maps[1])), maps)
+
+    return jax.lax.fori_loop(0, max(time - 1, 0).bit_length(), double, maps)[1]
 
 
 def shifted(d: Array) -> Array:

@@ -8,7 +8,7 @@ import pytest
 
 from gnode import cells, errors
 from gnode.cells import Cell
-from gnode.solve import Solver, rollout, rollout_at_once, rollout_batch, rollout_batch_at_once
+from gnode.solve import Solver, _recurrence, rollout, rollout_at_once, rollout_batch, rollout_batch_at_once
 from gnode.solve._recurrence import solve_backwards, solve_recurrence
 
 TRIALS, TIME = 3, 30
@@ -145,13 +145,26 @@ def test_higher_derivatives_and_forward_mode(x64):
 
 
 def test_the_backward_pass_repeats_no_round():
-    """The gradient is one linear scan: whatever the rounds, there is no loop in its program."""
+    """The gradient is one linear recurrence: whatever the rounds, there is no loop in its program."""
     cell = CELLS["gnode"]()
     xs, h0, dt = trials_for(cell)
     _, backwards = jax.vjp(lambda h0: rollout_batch(cell, xs, h0, dt, Solver(time="parallel")), h0)
-    program = str(jax.make_jaxpr(backwards)(jnp.ones((TRIALS, TIME, 4))))
-    assert "while" not in program
-    assert "scan" not in program  # an associative scan is written out in log T products
+    program = jax.jit(backwards).lower(jnp.ones((TRIALS, TIME, 4))).compile().as_text()
+    assert " while(" not in program
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_both_ways_to_compose_maps_agree(reverse, monkeypatch, x64):
+    keys = jax.random.split(jax.random.key(0))
+    A, b = 0.5 * jax.random.normal(keys[0], (37, 2, 3, 3)), jax.random.normal(keys[1], (37, 2, 3))
+    solve = solve_backwards if reverse else solve_recurrence
+    written_out = solve(A, b)
+    monkeypatch.setattr(_recurrence, "DOUBLED", {"cpu": 3})
+    assert_same(solve(A, b), written_out, 1e-14)
+    diagonal = jnp.diagonal(A, axis1=-2, axis2=-1)
+    by_doubling = solve(diagonal, b)
+    monkeypatch.setattr(_recurrence, "DOUBLED", {})
+    assert_same(by_doubling, solve(diagonal, b), 1e-14)
 
 
 def test_a_guess_from_a_similar_network_saves_rounds():
