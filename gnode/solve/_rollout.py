@@ -20,6 +20,7 @@ from gnode.devices import cores_in_use
 from gnode.solve._bin import Bin, State, advance
 from gnode.solve._chunks import in_chunks
 from gnode.solve._cores import Integrate, over_cores
+from gnode.solve._described_euler import described_euler, is_described
 from gnode.solve._gated_euler import gated_euler, has_hand_written_derivative, pays
 from gnode.solve._solver import Solver, as_solver
 from gnode.solve._unroll import unroll
@@ -183,6 +184,8 @@ def rollout_batch(
     kernel = kernel_for(cell, solver, h0.dtype) if gradient_only else None
     if kernel is not None:
         run_of = partial(_by_kernel, solver=solver, kernel=kernel)
+    elif gradient_only and is_described(cell, solver):
+        run_of = partial(_by_description, solver=solver)
     elif _is_by_hand(cell, solver, trials=-(-xs.shape[0] // parts)):
         run_of = partial(_by_hand, solver=solver)
     else:
@@ -247,6 +250,10 @@ def _is_by_hand(cell: Any, solver: Solver, trials: int) -> bool:
 
 def _by_hand(cell: Any, solver: Solver) -> Integrate:
     return _with_memory(solver.memory, lambda h, bins: gated_euler(cell, h, *bins))
+
+
+def _by_description(cell: Any, solver: Solver) -> Integrate:
+    return _with_memory(solver.memory, lambda h, bins: described_euler(cell, solver.method, h, *bins))
 
 
 def _each_by_steps(cell: Any, solver: Solver) -> Integrate:
