@@ -46,7 +46,12 @@ def described_euler(
     step, weights = step_of(cell, method)
     plan = _Plan(step, tuple(_blocks(step, weights)), cell.units)
     matrices = [_matrix(block, weights, xs.shape[-1]) for block in plan.blocks]
-    return _states(plan, matrices, cell.timescale(), h0, xs, dt)
+    starts = tuple(jnp.split(h0, len(step.parts), axis=-1))
+    return jnp.concatenate(_states(plan, matrices, cell.timescale(), starts, xs, dt), axis=-1)
+
+
+Parts = tuple[Array, ...]
+"""The parts of a state, each as wide as there are units. They are apart, because slices of an array cost time in a loop."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,9 +83,9 @@ class _Plan:
     blocks: tuple[_Block, ...]
     units: int
 
-    def parts(self, h: Array) -> dict[str, Array]:
+    def parts(self, h: Parts) -> dict[str, Array]:
         """Returns the parts of a state by name."""
-        return {name: h[..., i * self.units : (i + 1) * self.units] for i, name in enumerate(self.step.parts)}
+        return dict(zip(self.step.parts, h))
 
     def slope(self, block: _Block) -> Callable[[Array], Array] | None:
         """Returns the slope of the block's source as a function of its value, if that determines it."""
@@ -145,18 +150,18 @@ Matrices = list[tuple[Array, Array]]
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _states(plan: _Plan, matrices: Matrices, tau: Array, h0: Array, xs: Array, dt: Array) -> Array:
+def _states(plan: _Plan, matrices: Matrices, tau: Array, h0: Parts, xs: Array, dt: Array) -> Parts:
     return _forward(plan, matrices, tau, h0, xs, dt)[0]
 
 
 def _forward(
-    plan: _Plan, matrices: Matrices, tau: Array, h0: Array, xs: Array, dt: Array
-) -> tuple[Array, tuple[Any, ...]]:
+    plan: _Plan, matrices: Matrices, tau: Array, h0: Parts, xs: Array, dt: Array
+) -> tuple[Parts, tuple[Any, ...]]:
     """Computes the states, and keeps what the backward loop needs."""
     # Transposed once, outside the loop: a product with a transposed matrix is slower.
     transposed = [(M.T, b) for M, b in matrices]
 
-    def step(h: Array, bin: tuple[Array, Array]) -> tuple[Array, tuple[Array, list[Array], list[Array]]]:
+    def step(h: Parts, bin: tuple[Array, Array]) -> tuple[Parts, tuple[Parts, list[Array], list[Array]]]:
         x, length = bin
         values = plan.parts(h) | {RATE: _rate(length, tau, plan.units)}
         sources, groups = [], []
@@ -167,27 +172,27 @@ def _forward(
                 sources.append(u)
             if kept := plan.kept_groups(block):
                 groups.append(jnp.concatenate([values[name] for name in kept], axis=-1))
-        h = jnp.concatenate(plan.step.after(values), axis=-1)
+        h = plan.step.after(values)
         return h, (h, sources, groups)
 
     hs, sources, groups = jax.lax.scan(step, h0, (xs, dt), unroll=unroll(xs.shape[0]))[1]
     return hs, (matrices, tau, h0, xs, dt, hs, sources, groups)
 
 
-def _backward(plan: _Plan, kept: tuple[Any, ...], dhs: Array) -> tuple[Any, ...]:
+def _backward(plan: _Plan, kept: tuple[Any, ...], dhs: Parts) -> tuple[Any, ...]:
     """Computes the cotangents of all arguments from those of the states."""
     matrices, tau, h0, xs, dt, hs, sources, groups = kept
-    before, inputs = jnp.concatenate([h0[None], hs[:-1]]), xs.shape[-1]
+    before, inputs = tuple(jnp.concatenate([h[None], later[:-1]]) for h, later in zip(h0, hs)), xs.shape[-1]
     # The loop does without the input's columns; one product after it computes the cotangents of all inputs.
     of_source = [
         M[:, : M.shape[1] - inputs] if block.takes_input else M for block, (M, _) in zip(plan.blocks, matrices)
     ]
 
-    def step(dh: Array, bin: tuple[Any, ...]) -> tuple[Array, tuple[list[Array], Array]]:
+    def step(dh: Parts, bin: tuple[Any, ...]) -> tuple[Parts, tuple[list[Array], Array]]:
         h, length, sources, groups, dh_here = bin
         values = plan.parts(h) | plan.groups(groups) | {RATE: _rate(length, tau, plan.units)}
         found, das = _Cotangents(values), []
-        found.add_through(plan.step.after, tuple(plan.parts(dh + dh_here).values()))
+        found.add_through(plan.step.after, tuple(map(jnp.add, dh, dh_here)))
         sources = list(sources)
         for block, M in reversed(list(zip(plan.blocks, of_source))):
             das.append(jnp.concatenate([found.of[name] for name in block.groups], axis=-1))
@@ -199,11 +204,13 @@ def _backward(plan: _Plan, kept: tuple[Any, ...], dhs: Array) -> tuple[Any, ...]
                 found.add(block.source.uses[0], slope(value) * du)
             else:
                 found.add_through(block.source, du)
-        dh = jnp.concatenate([found.of[name] for name in plan.step.parts], axis=-1)
+        dh = tuple(found.of[name] for name in plan.step.parts)
         return dh, (das[::-1], found.of[RATE])
 
     bins = (before, dt, sources, groups, dhs)
-    dh0, (das, drate) = jax.lax.scan(step, jnp.zeros_like(h0), bins, reverse=True, unroll=unroll(xs.shape[0]))
+    dh0, (das, drate) = jax.lax.scan(
+        step, tuple(map(jnp.zeros_like, h0)), bins, reverse=True, unroll=unroll(xs.shape[0])
+    )
     dmatrices = [_outer(da, *operand) for da, operand in zip(das, _operands(plan, before, xs, sources))]
     given = [
         (da, M[:, M.shape[1] - inputs :]) for block, (M, _), da in zip(plan.blocks, matrices, das) if block.takes_input
@@ -234,7 +241,7 @@ class _Cotangents:
             self.add(name, part)
 
 
-def _operands(plan: _Plan, before: Array, xs: Array, sources: list[Array]) -> list[tuple[Array, bool]]:
+def _operands(plan: _Plan, before: Parts, xs: Array, sources: list[Array]) -> list[tuple[Array, bool]]:
     """Returns what each block's matrix was multiplied with in all bins, and whether a last column of ones stands for b.
 
     Where the operand is put together here, the ones cost nothing; elsewhere they would cost a copy.
