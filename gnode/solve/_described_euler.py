@@ -7,9 +7,9 @@ them. Reverse mode of a loop over such steps is written out here:
 - backwards, the loop carries the cotangent of the state only and keeps the cotangents da of the pre-activations;
 - after it, the gradient of each product's weights, the sum of da (u, x)^T over bins and trials, is one flat product.
 
-JAX's own reverse mode of a loop adds an outer product to the gradient of every weight in every bin instead. Where a pointwise
-function is an activation whose value determines its slope, the value is kept; elsewhere the pre-activation is, and JAX
-differentiates the function in the backward loop. There is no forward mode: the rule is for training.
+JAX's own reverse mode of a loop adds an outer product to the gradient of every weight in every bin instead. Where a
+pointwise function is an activation whose value determines its slope, the value is kept; elsewhere the pre-activation is,
+and JAX differentiates the function in the backward loop. There is no forward mode: the rule is for training.
 """
 
 import dataclasses
@@ -24,6 +24,7 @@ from jaxtyping import Array, Float
 from gnode._activation_functions import SLOPES
 from gnode.activations import activation
 from gnode.cells import Cell
+from gnode.devices import is_on_cpu
 from gnode.solve._solver import Solver
 from gnode.solve._unroll import unroll
 from gnode.solve.gpu.cell_steps import RATE, Affine, Pointwise, Step, is_itself, step_of, why_not
@@ -31,8 +32,8 @@ from gnode.solve.gpu.choice import is_one_step
 
 
 def is_described(cell: Cell, solver: Solver) -> bool:
-    """Whether `described_euler` computes what `solver` does."""
-    return is_one_step(solver) and not why_not(cell, solver.method)
+    """Whether `described_euler` computes what `solver` does, on a CPU: on a GPU it was not compared with the loop."""
+    return is_on_cpu() and is_one_step(solver) and not why_not(cell, solver.method)
 
 
 def described_euler(
@@ -44,7 +45,7 @@ def described_euler(
 ) -> Float[Array, "time trials state"]:
     """Computes the states of a batch of trials, time first, with one step per bin and the input held."""
     step, weights = step_of(cell, method)
-    plan = _Plan(step, tuple(_blocks(step, weights)), cell.units)
+    plan = _Plan(step, tuple(_blocks(step, weights)))
     matrices = [_matrix(block, weights, xs.shape[-1]) for block in plan.blocks]
     starts = tuple(jnp.split(h0, len(step.parts), axis=-1))
     return jnp.concatenate(_states(plan, matrices, cell.timescale(), starts, xs, dt), axis=-1)
@@ -81,7 +82,6 @@ class _Plan:
 
     step: Step
     blocks: tuple[_Block, ...]
-    units: int
 
     def parts(self, h: Parts) -> dict[str, Array]:
         """Returns the parts of a state by name."""
@@ -163,7 +163,7 @@ def _forward(
 
     def step(h: Parts, bin: tuple[Array, Array]) -> tuple[Parts, tuple[Parts, list[Array], list[Array]]]:
         x, length = bin
-        values = plan.parts(h) | {RATE: _rate(length, tau, plan.units)}
+        values = plan.parts(h) | {RATE: _rate(length, tau, h[0])}
         sources, groups = [], []
         for block, (M, b) in zip(plan.blocks, transposed):
             u = None if block.source is None else block.source(values)
@@ -190,7 +190,7 @@ def _backward(plan: _Plan, kept: tuple[Any, ...], dhs: Parts) -> tuple[Any, ...]
 
     def step(dh: Parts, bin: tuple[Any, ...]) -> tuple[Parts, tuple[list[Array], Array]]:
         h, length, sources, groups, dh_here = bin
-        values = plan.parts(h) | plan.groups(groups) | {RATE: _rate(length, tau, plan.units)}
+        values = plan.parts(h) | plan.groups(groups) | {RATE: _rate(length, tau, h[0])}
         found, das = _Cotangents(values), []
         found.add_through(plan.step.after, tuple(map(jnp.add, dh, dh_here)))
         sources = list(sources)
@@ -216,7 +216,7 @@ def _backward(plan: _Plan, kept: tuple[Any, ...], dhs: Parts) -> tuple[Any, ...]
         (da, M[:, M.shape[1] - inputs :]) for block, (M, _), da in zip(plan.blocks, matrices, das) if block.takes_input
     ]
     dxs = sum((da @ U for da, U in given), start=jnp.zeros_like(xs))
-    ddt, dtau = jax.vjp(partial(_rate, units=plan.units), dt, tau)[1](drate)
+    ddt, dtau = jax.vjp(lambda dt, tau: _rate(dt, tau, hs[0]), dt, tau)[1](drate)
     return dmatrices, dtau, dh0, dxs, ddt
 
 
@@ -270,6 +270,6 @@ def _outer(da: Array, operand: Array, has_ones: bool) -> tuple[Array, Array]:
     return (product[:, :-1], product[:, -1]) if has_ones else (product, jnp.sum(flat_da, axis=0))
 
 
-def _rate(length: Array, tau: Array, units: int) -> Array:
-    """Computes dt / tau for every unit."""
-    return jnp.broadcast_to(length[..., None] / tau, (*length.shape, units))
+def _rate(length: Array, tau: Array, like: Array) -> Array:
+    """Computes dt / tau for every unit, in the shape of a part of the state."""
+    return jnp.broadcast_to(length[..., None] / tau, like.shape)
