@@ -44,8 +44,8 @@ HEAD = """# Speed
 Made by `make docs` from the JSON files that `make bench` writes. Each table was measured in one run, with the alternatives
 in turn; read the ratios, not the milliseconds. In the tables of one gradient, a ratio above 1 says how many times slower
 than gnode an alternative is; PyTorch's rows are for one network, also where gnode's are for 27, and on a CPU it has as
-many threads as there are cores, so compare it with "all cores". The gradient is that of the trained arrays. Training with and without
-the fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](results/kernel.md).
+many threads as there are cores, so compare it with "all cores". The gradient is that of the trained arrays. Training with
+and without the fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](results/kernel.md).
 
 ## Optimisations
 
@@ -93,8 +93,10 @@ the fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](
   cores already.
 - On a CPU, units x trials in place of trials x units: the products over bins and trials are faster, the loops slower.
 - On a CPU, the products over bins and trials in parts that fit in the cache: the copies cost more than the cache saves.
-- On a CPU, the input's part of the first layer for all bins in one product whose array then takes the layer's values:
-  several times slower.
+- On a CPU, the input's part of a product, U x + b, for all bins at once before the loop: slower than a few more columns in
+  the loop's product, and several times slower if the array then takes the layer's values.
+- On a CPU, the gates' values kept in place of their pre-activations: putting them together costs more than computing them
+  again. Two or four bins per iteration: slower than one.
 
 The kernels are written for Pallas' Triton backend, which newer versions of JAX call deprecated. If it is missing or does
 not run, training says so and uses the loop, unless a kernel was requested by name; without a GPU the loop is always used
