@@ -42,6 +42,6 @@ def to_dtype(tree: PyTree, dtype: jnp.dtype | type) -> PyTree:
         is_float = hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jnp.floating)
         if not is_float or isinstance(leaf, np.ndarray | Tracer):
             return leaf.astype(dtype) if is_float else leaf
-        return jnp.asarray(np.asarray(leaf).astype(dtype))  # by numpy, which compiles nothing for each new shape
+        return jax.device_put(np.asarray(leaf).astype(dtype))  # neither compiles anything for a new shape
 
     return jax.tree.map(cast, tree)

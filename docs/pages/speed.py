@@ -43,14 +43,19 @@ HEAD = """# Speed
 
 Made by `make docs` from the JSON files that `make bench` writes. Each table was measured in one run, with the alternatives
 in turn; read the ratios, not the milliseconds. In the tables of one gradient, a ratio above 1 says how many times slower
-than gnode an alternative is; PyTorch's rows are for one network, also where gnode's are for 27. Training with and without
-the fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](results/kernel.md).
+than gnode an alternative is; PyTorch's rows are for one network, also where gnode's are for 27, and on a CPU it has as
+many threads as there are cores, so compare it with "all cores". The gradient is that of the trained arrays. Training with
+and without the fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](results/kernel.md).
 
 ## Optimisations
 
-- **A hand-written derivative for the gated family** (`gnode/solve/_gated_euler.py`): the backward loop over bins carries
-  only the cotangent of the state, and every weight's gradient is one product over bins and trials. It works on any platform
-  and in all modes of differentiation.
+- **A gradient for training on a CPU** (`gnode/solve/_described_euler.py`), for the gated family, GRU, LSTM and LEM. Steps
+  are products and pointwise functions; the forward loop keeps the values of activations where these determine the slopes,
+  the backward loop carries only the cotangent of the state, and every product's weights, the input's and the bias among
+  them, get their gradient by one product over bins and trials. The parts of a state are apart in the loops, because slices
+  of an array are slow there. Cells of one's own take the plain loop.
+- **A hand-written derivative for the gated family** (`gnode/solve/_gated_euler.py`) by the same idea, for other platforms
+  and all modes of differentiation.
 - **A fused kernel on a GPU** (`gnode.solve.gpu.fused`, Pallas): one program takes a network and a tile of trials through
   all bins, with the weights on the chip. Layers may have up to 128 units; wider ones, and `kernel="loop"`, use the
   hand-written derivative. Training chooses the kernel by default on a GPU that runs it; `products="bfloat16"` is less
@@ -84,8 +89,14 @@ the fused kernel, and the whole grid of the flip-flop task: [results/kernel.md](
 - The input's part of the first layer for all bins in one product before the kernel: writing and reading it costs more than
   a few more columns in the first product.
 - Halves of a batch as two loops of one program on a CPU: they run one after another. On two devices they do not.
-- On a CPU, the hand-written derivative for wide layers with many trials: the plain loop's products fill the cores already.
-- A generic batch gradient for GRU, LSTM and LEM: more processor time than the plain loop at a hundred trials.
+- On a CPU, either derivative for wide layers of the gated family with many trials: the plain loop's products fill the
+  cores already.
+- On a CPU, units x trials in place of trials x units: the products over bins and trials are faster, the loops slower.
+- On a CPU, the products over bins and trials in parts that fit in the cache: the copies cost more than the cache saves.
+- On a CPU, the input's part of a product, U x + b, for all bins at once before the loop: slower than a few more columns in
+  the loop's product, and several times slower if the array then takes the layer's values.
+- On a CPU, the gates' values kept in place of their pre-activations: putting them together costs more than computing them
+  again. Two or four bins per iteration: slower than one.
 
 The kernels are written for Pallas' Triton backend, which newer versions of JAX call deprecated. If it is missing or does
 not run, training says so and uses the loop, unless a kernel was requested by name; without a GPU the loop is always used

@@ -243,8 +243,9 @@ def in_chunks(
         blocks = []
         for start in range(0, len(states), chunk):
             block = states[start : start + chunk]
-            padded = np.concatenate([block, np.repeat(block[-1:], _padded(len(block), chunk) - len(block), axis=0)])
-            values = _batched(function, precise, jnp.asarray(padded))
+            whole = chunk if start else _padded(len(block), chunk)  # the last block is as long as those before it
+            padded = np.concatenate([block, np.repeat(block[-1:], whole - len(block), axis=0)])
+            values = _batched(function, precise, jax.device_put(padded))
             size = len(block)
             blocks.append(jax.tree.map(lambda value, size=size: np.asarray(value)[:size], values))
         return jax.tree.map(lambda *values: np.concatenate(values), *blocks)

@@ -1,4 +1,6 @@
-"""Rivals in PyTorch: the same gnODE in an eager loop, and on a GPU the GRU of cuDNN with as many units.
+"""Rivals in PyTorch: its own GRU and LSTM; gnODE and LEM, which it does not have, in an eager loop of the same equations.
+
+On a GPU a gnODE is compared with the GRU of cuDNN of as many units, too.
 
 PyTorch is not a dependency; these rows are measured only if it is installed.
 """
@@ -14,7 +16,12 @@ import numpy as np
 
 from gnode.bench._shapes import BenchShape
 from gnode.cells import Gated, Stack
+from gnode.devices import available_cores
 from gnode.network import Network
+from gnode.trained import trainable
+
+ITS_OWN = {"gru": "GRU", "lstm": "LSTM"}
+"""The models that PyTorch has, and its names for them."""
 
 
 def is_installed() -> bool:
@@ -39,9 +46,15 @@ def calls(shape: BenchShape) -> dict[str, Callable[[], Any]]:
     if on_gpu and not torch.cuda.is_available():
         return {}
     device = torch.device("cuda" if on_gpu else "cpu")
+    torch.set_num_threads(available_cores())
+    if shape.model in ITS_OWN:
+        name = ITS_OWN[shape.model]
+        return {f"PyTorch, nn.{name}, one network": _its_own(name, shape, device)}
+    if shape.model not in LOOPS:
+        return {}
     found = {"PyTorch, eager loop, one network": _eager_loop(shape, device)}
-    if on_gpu:
-        found["PyTorch, cuDNN GRU, one network"] = _gru(shape, device)
+    if on_gpu and shape.model == "gnode":
+        found["PyTorch, cuDNN GRU, one network"] = _its_own("GRU", shape, device)
     return found
 
 
@@ -52,11 +65,11 @@ def _eager_loop(shape: BenchShape, device: Any) -> Callable[[], Any]:
     data = [torch.tensor(np.asarray(part), device=device) for part in shape.data()]
     weights = jax.tree.map(
         lambda leaf: torch.tensor(np.asarray(leaf), device=device, requires_grad=True),
-        eqx.filter(net, eqx.is_inexact_array),
+        eqx.filter(net, trainable(net)),
     )
 
     def gradient() -> Any:
-        outputs = _outputs(net, weights, data[0], data[2])
+        outputs = LOOPS[shape.model](net, weights, data[0], data[2])
         loss = ((outputs - data[1]) ** 2).mean()
         found = torch.autograd.grad(loss, jax.tree.leaves(weights), allow_unused=True)
         return _finished(device, (loss.item(), found))
@@ -64,8 +77,8 @@ def _eager_loop(shape: BenchShape, device: Any) -> Callable[[], Any]:
     return gradient
 
 
-def _outputs(net: Network, weights: Any, inputs: Any, dt: Any) -> Any:
-    """Computes the outputs of a network in PyTorch; `net` gives its structure and `weights` the values."""
+def _outputs_of_gnode(net: Network, weights: Any, inputs: Any, dt: Any) -> Any:
+    """Computes the outputs of a gnODE in PyTorch; `net` gives its structure and `weights` the values."""
     torch = _torch()
 
     cell, own = net.cell, weights.cell
@@ -93,16 +106,40 @@ def _outputs(net: Network, weights: Any, inputs: Any, dt: Any) -> Any:
     return torch.stack(states, 1) @ readout.C[-1].T + readout.d[-1]
 
 
-def _gru(shape: BenchShape, device: Any) -> Callable[[], Any]:
+def _outputs_of_lem(net: Network, weights: Any, inputs: Any, dt: Any) -> Any:
+    """Computes the outputs of an LEM in PyTorch, with few products: inputs of all bins, and gates with z, at once."""
     torch = _torch()
 
-    gru = torch.nn.GRU(shape.inputs, shape.state, batch_first=True).to(device)
+    own, units = weights.cell, net.cell.units
+    (W_z, W_y), tau = own.W.split(units), float(np.asarray(net.cell.time_constant).ravel()[0])
+    of_y = torch.cat([own.W_gate, W_z]).T
+    from_inputs = inputs @ torch.cat([own.U_gate, own.U]).T + torch.cat([own.b_gate, own.b])
+    y = z = torch.zeros(len(inputs), units, device=inputs.device)
+    states = []
+    for t in range(inputs.shape[1]):
+        gates_z, to_y = from_inputs[:, t].split([3 * units, units], dim=1)
+        gate_z, gate_y, to_z = (gates_z + y @ of_y).split(units, dim=1)
+        rate = dt[:, t, None] / tau
+        z = z + rate * torch.sigmoid(gate_z) * (torch.tanh(to_z) - z)
+        y = y + rate * torch.sigmoid(gate_y) * (torch.tanh(z @ W_y.T + to_y) - y)
+        states.append(y)
+    return torch.stack(states, 1) @ weights.readout.C[-1].T + weights.readout.d[-1]
+
+
+LOOPS: dict[str, Callable[[Network, Any, Any, Any], Any]] = {"gnode": _outputs_of_gnode, "lem": _outputs_of_lem}
+"""The models that are written out in an eager loop."""
+
+
+def _its_own(name: str, shape: BenchShape, device: Any) -> Callable[[], Any]:
+    torch = _torch()
+
+    layer = getattr(torch.nn, name)(shape.inputs, shape.state, batch_first=True).to(device)
     readout = torch.nn.Linear(shape.state, shape.outputs).to(device)
     inputs, targets, _ = (torch.tensor(np.asarray(part), device=device) for part in shape.data())
-    weights = [*gru.parameters(), *readout.parameters()]
+    weights = [*layer.parameters(), *readout.parameters()]
 
     def gradient() -> Any:
-        loss = ((readout(gru(inputs)[0]) - targets) ** 2).mean()
+        loss = ((readout(layer(inputs)[0]) - targets) ** 2).mean()
         return _finished(device, (loss.item(), torch.autograd.grad(loss, weights)))
 
     return gradient

@@ -14,9 +14,10 @@ from jaxtyping import Array, Float
 from gnode.bench._shapes import BenchShape, Data
 from gnode.devices import on_cores
 from gnode.network import Network
-from gnode.solve import rollout_batch
+from gnode.solve import advance, rollout_batch
 from gnode.solve.gpu import fused
-from gnode.solve.gpu.choice import side_by_side
+from gnode.solve.gpu.choice import is_one_euler_step, side_by_side
+from gnode.trained import trainable
 
 Outputs = Callable[[Network, Data], Float[Array, "trials time outputs"]]
 """A function that computes the outputs of a network on a batch."""
@@ -34,12 +35,11 @@ def by_gnode(**choices: Any) -> Outputs:
 
 
 def by_plain_scan(net: Network, data: Data) -> Array:
-    """Computes the outputs by the vector field in a `lax.scan`, differentiated by JAX."""
-    field = jax.vmap(net.cell.vector_field)
+    """Computes the outputs by the steps of single trials in a `lax.scan`, differentiated by JAX."""
+    one_trial = jax.vmap(lambda h, x, length: advance(net.cell, h, (x, x, length), net.solver))
 
     def step(h: Array, bin: tuple[Array, Array]) -> tuple[Array, Array]:
-        x, length = bin
-        h = h + length[:, None] * field(h, x)
+        h = one_trial(h, *bin)
         return h, h
 
     h0 = jax.vmap(net.initial)(data.inputs[:, 0])
@@ -101,13 +101,14 @@ ON_ALL_CORES = "gnode, all cores"
 
 
 def rivals(net: Network) -> dict[str, Outputs]:
-    """Returns the implementations that are compared for a network on this machine."""
+    """Returns the implementations that are compared for a network on this machine, diffrax for forward Euler only."""
+    shared = {name: own for name, own in RIVALS.items() if is_one_euler_step(net.solver) or "diffrax" not in name}
     cores = jax.device_count() if jax.default_backend() == "cpu" else 1
     if cores > 1:
-        return RIVALS | {ON_ALL_CORES: by_gnode(cores=cores)}
+        return shared | {ON_ALL_CORES: by_gnode(cores=cores)}
     if not fused.is_chosen_here():
-        return RIVALS
-    return RIVALS | (ON_A_GPU if fused.fits(net.cell, jnp.float32) else ON_A_GPU_WIDE)
+        return shared
+    return shared | (ON_A_GPU if fused.fits(net.cell, jnp.float32) else ON_A_GPU_WIDE)
 
 
 Gradient = Callable[[], tuple[Array, Network]]
@@ -116,10 +117,10 @@ Gradient = Callable[[], tuple[Array, Network]]
 
 @lru_cache(maxsize=1)
 def _networks_and_data(shape: BenchShape) -> tuple[Network, Network, Data]:
-    """Returns the arrays of all networks along a leading axis, their structure, and as many copies of the data."""
+    """Returns the trained arrays of all networks along a leading axis, the rest of one, and as many copies of the data."""
     nets = [shape.network(seed) for seed in range(shape.networks)]
-    structure = eqx.partition(nets[0], eqx.is_inexact_array)[1]
-    values = jax.tree.map(lambda *all: jnp.stack(all), *(eqx.filter(net, eqx.is_inexact_array) for net in nets))
+    structure = eqx.partition(nets[0], trainable(nets[0]))[1]
+    values = jax.tree.map(lambda *all: jnp.stack(all), *(eqx.filter(net, trainable(net)) for net in nets))
     return values, structure, jax.tree.map(lambda array: jnp.stack([array] * shape.networks), shape.data())
 
 

@@ -1,15 +1,16 @@
 """The networks and batches of the benchmarks, with sizes of the paper."""
 
 import dataclasses
-from itertools import pairwise
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from gnode import errors
 from gnode.arguments import checked, checked_class
+from gnode.cells.registry import cell_entry
 from gnode.models import build
 from gnode.network import Network
 
@@ -25,7 +26,7 @@ class Data(NamedTuple):
 @checked_class
 @dataclasses.dataclass(frozen=True)
 class BenchShape:
-    """The sizes of a gnODE and of a batch.
+    """The sizes of a network and of a batch. `widths` and `gate_widths` are those of the gated family.
 
     >>> BenchShape(2, 2, 3, (8,), (), bins=6, trials=4).data().inputs.shape
     (4, 6, 2)
@@ -43,6 +44,8 @@ class BenchShape:
     """Whether it takes too long on a CPU to be measured by default."""
     networks: int = 1
     """The number of networks that are trained together as one program."""
+    model: str = "gnode"
+    """The name of the cell."""
 
     def __post_init__(self):
         for name in ("inputs", "outputs", "state", "bins", "trials", "networks"):
@@ -50,12 +53,14 @@ class BenchShape:
         for name in ("widths", "gate_widths"):
             object.__setattr__(self, name, errors.wholes(name, getattr(self, name)))
         errors.positive("dt", self.dt)
+        cell_entry(self.model)  # which says what models there are if there is no such model
 
     @checked
     def network(self, seed: int = 0) -> Network:
         """Draws a network at random."""
-        options: dict[str, Any] = {"widths": self.widths, "gate_widths": self.gate_widths}
-        return build("gnode", self.inputs, self.outputs, state=self.state, tau=self.dt, key=seed, **options)
+        has = cell_entry(self.model).options
+        options: dict[str, Any] = {name: getattr(self, name) for name in ("widths", "gate_widths") if name in has}
+        return build(self.model, self.inputs, self.outputs, state=self.state, tau=self.dt, key=seed, **options)
 
     def data(self) -> Data:
         """Draws inputs and targets from the standard normal distribution."""
@@ -70,9 +75,8 @@ class BenchShape:
     @property
     def operations(self) -> float:
         """The operations of the matrix products of one gradient: per weight 2 in the forward and 4 in the backward pass."""
-        layers = [(self.inputs + self.state, *self.widths, self.state)]
-        layers += [(self.inputs + self.state, *self.gate_widths, self.state)]
-        weights = sum(a * b for sizes in layers for a, b in pairwise(sizes)) + self.state * self.outputs
+        drawn = jax.tree.leaves(eqx.filter_eval_shape(self.network))
+        weights = sum(array.size for array in drawn if getattr(array, "ndim", 0) == 2)
         return 6.0 * weights * self.bins * self.trials * self.networks
 
 
@@ -80,11 +84,19 @@ FLIP_FLOP = BenchShape(3, 3, 6, (100, 100, 100), (), 100, 10)
 WALKER = BenchShape(18, 17, 32, (316, 316), (), 84, 256, dt=1.0)
 SPEECH = BenchShape(20, 10, 100, (1000,), (1000,), 161, 256, dt=1 / 161, heavy=True)
 
+UNITS = {"GRU": "gru", "LSTM": "lstm", "LEM": "lem"}
+"""The models of recurrent units that PyTorch has, or that are trained in a loop of it, by the name of their shapes."""
+
 SHAPES: dict[str, BenchShape] = {
     "flip-flop N=6 B=10": FLIP_FLOP,
     "flip-flop N=6 B=50": dataclasses.replace(FLIP_FLOP, trials=50),
     "flip-flop N=6 B=100": dataclasses.replace(FLIP_FLOP, trials=100),
     "flip-flop N=100 B=50": dataclasses.replace(FLIP_FLOP, state=100, trials=50),
+    **{
+        f"{name} N={state} B={trials}": BenchShape(3, 3, state, (), (), 100, trials, model=model)
+        for name, model in UNITS.items()
+        for state, trials in ((6, 100), (100, 50))
+    },
     "27 networks N=6 B=10": dataclasses.replace(FLIP_FLOP, networks=27, heavy=True),
     "27 networks N=6 B=100": dataclasses.replace(FLIP_FLOP, networks=27, trials=100, heavy=True),
     "27 networks N=100 B=50": dataclasses.replace(FLIP_FLOP, networks=27, state=100, trials=50, heavy=True),

@@ -56,7 +56,7 @@ def is_plain(cell: Cell) -> TypeGuard[Gated]:
 
 
 def pays(cell: Gated, trials: int) -> bool:
-    """Whether the hand-written derivative is faster than that of the plain loop for a batch of `trials`.
+    """Whether a derivative with flat products is faster than that of the plain loop for a batch of `trials`.
 
     The plain loop is slow because of many small products. On a CPU it is as fast if the products of one bin are large
     enough to occupy all cores.

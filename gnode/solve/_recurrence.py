@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-DOUBLED = {"cpu": 0, "gpu": 32}
+DOUBLED = {"cpu": 0, "gpu": 16}
 """Up to this size all maps are composed in every round, one program for all rounds; beyond, each only where needed. A GPU
 computes the additional products in the same time, and compiles far less."""
 SMALL = 12

@@ -15,11 +15,12 @@ from jaxtyping import Array, Float
 
 from gnode import errors
 from gnode.arguments import checked, real_array
-from gnode.cells import Cell
+from gnode.cells import Cell, Gated
 from gnode.devices import cores_in_use
 from gnode.solve._bin import Bin, State, advance
 from gnode.solve._chunks import in_chunks
 from gnode.solve._cores import Integrate, over_cores
+from gnode.solve._described_euler import described_euler, is_described
 from gnode.solve._gated_euler import gated_euler, has_hand_written_derivative, pays
 from gnode.solve._solver import Solver, as_solver
 from gnode.solve._unroll import unroll
@@ -162,8 +163,8 @@ def rollout_batch(
     - `h0`: the initial states, trials x state.
     - `dt`: the length of every bin in seconds, trials x time.
     - `solver`: a `Solver`.
-    - `gradient_only`: whether reverse-mode gradients are the only derivatives that will be taken. The GPU kernels are
-      used only then.
+    - `gradient_only`: whether reverse-mode gradients are the only derivatives that will be taken. The GPU kernels, and on
+      a CPU the faster gradient of the cells that gnode describes, are used only then.
     - `noise`: sigma times independent normal numbers. At the end of each bin it is added to the state, times sqrt(dt) / tau:
       with Euler steps this is the Euler-Maruyama method for tau dh = ... dt + sigma dW. The compiled loop runs it.
 
@@ -180,10 +181,13 @@ def rollout_batch(
     if kicks is not None:
         return jax.vmap(lambda x, h, steps, kick: _by_steps(cell, x, h, steps, solver, kick))(xs, h0, dt, kicks)
     parts = cores_in_use(solver.cores)
+    trials = -(-xs.shape[0] // parts)
     kernel = kernel_for(cell, solver, h0.dtype, xs.shape[0]) if gradient_only else None
     if kernel is not None:
         run_of = partial(_by_kernel, solver=solver, kernel=kernel)
-    elif _is_by_hand(cell, solver, trials=-(-xs.shape[0] // parts)):
+    elif gradient_only and _is_by_description(cell, solver, trials):
+        run_of = partial(_by_description, solver=solver)
+    elif _is_by_hand(cell, solver, trials):
         run_of = partial(_by_hand, solver=solver)
     else:
         run_of = partial(_each_by_steps, solver=solver)
@@ -247,6 +251,14 @@ def _is_by_hand(cell: Any, solver: Solver, trials: int) -> bool:
 
 def _by_hand(cell: Any, solver: Solver) -> Integrate:
     return _with_memory(solver.memory, lambda h, bins: gated_euler(cell, h, *bins))
+
+
+def _is_by_description(cell: Any, solver: Solver, trials: int) -> bool:
+    return is_described(cell, solver) and (type(cell) is not Gated or pays(cell, trials))
+
+
+def _by_description(cell: Any, solver: Solver) -> Integrate:
+    return _with_memory(solver.memory, lambda h, bins: described_euler(cell, solver.method, h, *bins))
 
 
 def _each_by_steps(cell: Any, solver: Solver) -> Integrate:

@@ -51,6 +51,19 @@ def test_three_uncoupled_bistable_units_have_27_points_of_which_8_are_stable():
     assert np.all(found.speed < 1e-9)
 
 
+def test_midpoints_lead_to_equilibria_that_no_start_leads_to():
+    cell = systems.rnn_with(systems.BISTABLE_GAIN * np.eye(3))
+    corners = np.array(list(itertools.product([-1.0, 1.0], repeat=3)))
+    assert len(fixed_points(cell, corners)) == 8
+    found = fixed_points(cell, corners, midpoints=True)
+    one = np.array([-systems.BISTABLE_POINT, 0.0, systems.BISTABLE_POINT])
+    expected = np.array(sorted(itertools.product(one, repeat=3)))
+    np.testing.assert_allclose(found.points[np.lexsort(found.points.round(6).T[::-1])], expected, atol=1e-8)
+    assert len(found.outcomes) == len(found.ends) == found.multiplicity.sum() > 8
+    np.testing.assert_allclose(found.points[found.ends[:8]], corners * systems.BISTABLE_POINT, atol=1e-8)
+    assert len(fixed_points(cell, corners[:1], midpoints=True)) == 1  # there is no pair
+
+
 def test_hopfield_patterns_are_found():
     # Three orthogonal patterns in eight units, at a gain where the patterns are stable.
     patterns = np.array([[1] * 8, [1, 1, 1, 1, -1, -1, -1, -1], [1, 1, -1, -1, 1, 1, -1, -1]], float)

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from gnode import bench, devices
+from gnode import bench, devices, errors
+from gnode.bench._rivals import rivals
 from gnode.bench._shapes import BenchShape
 
 
@@ -26,6 +27,20 @@ def test_rivals_agree_and_ratios_are_to_gnode(tiny):
         assert row["times gnode"] == pytest.approx(row["ms"] / mine, rel=1e-6)
         assert row["gradient's error"] < 1e-4
     assert found["peak_gflops"] > 0
+
+
+def test_shapes_of_other_cells():
+    """Their operations are counted from the matrices that are drawn; diffrax has no forward-backward Euler."""
+    lstm = BenchShape(2, 1, 3, (), (), bins=6, trials=4, model="lstm")
+    assert lstm.operations == 6 * (4 * 3 * (3 + 2) + 3) * 6 * 4
+    gnode = BenchShape(2, 1, 3, (8,), (5,), bins=6, trials=4)
+    assert gnode.operations == 6 * ((5 * 8 + 8 * 3) + (5 * 5 + 5 * 3) + 3) * 6 * 4
+    named = {
+        name: "diffrax" in " ".join(rivals(bench.SHAPES[f"{name} N=6 B=100"].network())) for name in ("GRU", "LEM")
+    }
+    assert named == {"GRU": True, "LEM": False}
+    with pytest.raises(errors.ArgumentError, match="Did you mean 'lstm'"):
+        BenchShape(2, 1, 3, (), (), bins=6, trials=4, model="lstn")
 
 
 def test_the_command_saves_into_a_folder_that_is_not_there_yet(tiny, tmp_path, gnode_command, monkeypatch):

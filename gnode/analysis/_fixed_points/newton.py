@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -51,6 +52,7 @@ DAMPING_BOUNDS = (1e-8, 1e8)
 SINGLE_PRECISION_FLOOR = 1e-4  # |r| below which a start continues in float64
 SINGLE_PRECISION_PAYS = 2_000_000  # starts x N^2 above which a first pass in float32 saves time
 KRYLOV_PAYS = 20_000_000  # starts x N^2 above which Krylov steps save more than their compilation costs
+ONE_SIZE_PAYS = 100_000  # chunk x N^2 below which steps of a smaller block save less than their compilation costs
 
 KRYLOV, NEWTON, DAMPED = 0, 1, 2
 STEPS: dict[int, Callable] = {KRYLOV: krylov_step, NEWTON: newton_step, DAMPED: damped_step}
@@ -88,6 +90,8 @@ class Newton:
         """Returns the block sizes of a mode in ascending order; a step is compiled once for each of them."""
         if mode == KRYLOV:
             return (max(1, self.chunk * state // (2 * DIRECTIONS)),)  # at most the memory of `chunk` Jacobians
+        if self.chunk * state**2 <= ONE_SIZE_PAYS:
+            return (self.chunk,)
         return max(1, self.chunk // 8), self.chunk
 
 
@@ -242,6 +246,7 @@ def _padded_call(
     """Calls a compiled step on a block that is padded to one of `sizes`, to limit the number of compilations."""
     size = next(size for size in sizes if size >= len(block))
     padded = np.pad(block, (0, size - len(block)), mode="edge")
-    points, damping = (jnp.asarray(array[padded], dtype=dtype) for array in (run.points, run.damping))
+    # Not by jnp.asarray, which compiles a program for every shape.
+    points, damping = (jax.device_put(array[padded].astype(dtype)) for array in (run.points, run.damping))
     values = step(residual, context, points, damping)
     return tuple(np.asarray(value, dtype=np.float64)[: len(block)] for value in values)

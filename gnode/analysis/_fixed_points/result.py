@@ -44,6 +44,9 @@ class SearchSettings:
     - `max_iterations`: the largest number of iterations of a start.
     - `merge_radius`: points closer than this are merged; 0 keeps every point.
     - `keep`: "all", "box" (the paper's 2 q < h_i < 2 r) or "near" (within distance 1 of a visited state).
+    - `midpoints`: whether the search is repeated from the midpoints of all pairs of equilibria, until that finds no new
+      one. It finds equilibria that no start leads to, such as the ones between stable states. The midpoints follow the
+      starts in `outcomes` and `ends` of the result. More than 64 equilibria, such as a continuum's, are left as they are.
 
     >>> SearchSettings(tolerance=1e-6).merge_radius
     1e-06
@@ -56,6 +59,7 @@ class SearchSettings:
     max_iterations: int = 100
     merge_radius: float = 1e-6
     keep: str = "all"
+    midpoints: bool = False
 
     def __post_init__(self):
         errors.one_of("equation", self.equation, ("drift", "flow"))

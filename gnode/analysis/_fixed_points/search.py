@@ -28,6 +28,8 @@ from gnode.network import AbstractNetwork
 from gnode.types import Key, numpy_generator
 
 SHUT = 1e-3  # a gate is closed if all of its components are below this
+SAME = 1e-6  # equilibria within this distance are one where new ones are counted
+_MOST_EQUILIBRIA = 64  # with more of them, there are too many midpoints
 _MOST_VISITED = 10_000  # distances are measured to at most this many visited states
 
 
@@ -79,12 +81,10 @@ def fixed_points(
     if len(states) > most_starts:
         chosen = numpy_generator(key).choice(len(states), most_starts, replace=False)
         states = states[np.sort(chosen)]
-    solution = _search(of, states, settings, chunk)
-    values = _measure(of, solution.points, chunk)
-    outcomes = _label(of, settings, solution, values)
-    _stay_at_closed_gates(of, settings, states, solution, values, outcomes, chunk)
-    outcomes[np.isin(outcomes, FOUND) & ~_is_kept(settings.keep, solution.points, seen)] = OUTSIDE
-    return _collect(of, settings, _Search(solution, values, outcomes, seen), margin, chunk)
+    search = _from_starts(of, settings, states, seen, chunk)
+    if settings.midpoints:
+        search = _from_midpoints(of, settings, search, chunk)
+    return _collect(of, settings, search, margin, chunk)
 
 
 @checked
@@ -122,6 +122,34 @@ def _settings(preset: str | SearchSettings, changes: dict[str, Any]) -> SearchSe
     for name in changes:
         errors.one_of("setting", name, names)
     return dataclasses.replace(base, **changes)
+
+
+def _from_starts(of: System, settings: SearchSettings, states: np.ndarray, seen: np.ndarray, chunk: int) -> "_Search":
+    """Searches from every state, and measures and labels where it ended."""
+    solution = _search(of, states, settings, chunk)
+    values = _measure(of, solution.points, chunk)
+    outcomes = _label(of, settings, solution, values)
+    _stay_at_closed_gates(of, settings, states, solution, values, outcomes, chunk)
+    outcomes[np.isin(outcomes, FOUND) & ~_is_kept(settings.keep, solution.points, seen)] = OUTSIDE
+    return _Search(solution, values, outcomes, seen)
+
+
+def _from_midpoints(of: System, settings: SearchSettings, search: "_Search", chunk: int) -> "_Search":
+    """Adds searches from the midpoints of equilibria, of each pair once, as long as they find new equilibria."""
+    known = np.zeros((0, of.size))
+    while True:
+        which = np.flatnonzero(search.outcomes == EQUILIBRIUM)
+        points = search.solution.points[which]
+        points = points[merge(points, search.values.residual[which], max(settings.merge_radius, SAME))[0]]
+        is_new = nearest_distance(points, known) > SAME if len(known) else np.ones(len(points), bool)
+        if len(points) > _MOST_EQUILIBRIA or not is_new.any():
+            return search
+        first, second = np.triu_indices(len(points), 1)
+        pairs = is_new[first] | is_new[second]
+        if not pairs.any():
+            return search
+        states = (points[first[pairs]] + points[second[pairs]]) / 2
+        search, known = search.with_more(_from_starts(of, settings, states, search.visited, chunk)), points
 
 
 def _search(of: System, states: np.ndarray, settings: SearchSettings, chunk: int) -> Solution:
@@ -195,6 +223,17 @@ class _Search:
     values: _Measured
     outcomes: np.ndarray
     visited: np.ndarray
+
+    def with_more(self, other: "_Search") -> "_Search":
+        """Returns the results of both searches, those of the other one last."""
+
+        def both(mine: Any, theirs: Any) -> Any:
+            names = [field.name for field in dataclasses.fields(mine)]
+            joined = {name: np.concatenate([getattr(mine, name), getattr(theirs, name)]) for name in names}
+            return type(mine)(**joined)
+
+        outcomes = np.concatenate([self.outcomes, other.outcomes])
+        return _Search(both(self.solution, other.solution), both(self.values, other.values), outcomes, self.visited)
 
 
 def _collect(of: System, settings: SearchSettings, search: _Search, margin: float, chunk: int) -> FixedPoints:

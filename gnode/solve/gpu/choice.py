@@ -97,10 +97,10 @@ def kernel_without_noise(cell: Cell, solver: Solver) -> str | None:
 
 def is_one_euler_step(solver: Solver) -> bool:
     """Whether a bin is one forward Euler step whose derivative is that of the step."""
-    return solver.method == "euler" and _is_one_step(solver)
+    return solver.method == "euler" and is_one_step(solver)
 
 
-def _is_one_step(solver: Solver) -> bool:
+def is_one_step(solver: Solver) -> bool:
     return solver.substeps == 1 and solver.interpolation == "hold" and solver.adjoint == "discretise_then_optimise"
 
 
@@ -118,7 +118,7 @@ def _is_streamed(cell: Any, solver: Solver, dtype: Any, trials: int, networks: i
         return possible and fused.is_chosen_here() and streamed.pays(cell, trials, networks)
     if solver.kernel != "streamed":
         return False
-    why = "" if _is_one_step(solver) else f"supports Euler steps only, {ONE_STEP}"
+    why = "" if is_one_step(solver) else f"supports Euler steps only, {ONE_STEP}"
     return _is_possible("streamed", why or streamed.why_not(cell, solver.method, dtype))
 
 
