@@ -52,8 +52,17 @@ def train(way, task, updates, **how):
     """Trains with an update for each pass over the recording; returns the run and the times at which each was done."""
     done = []
     how |= {"lr": 3e-3, "lr_schedule": "cosine", "clip": 1.0, "batch_size": 1}
-    callbacks = [lambda moment: done.append(time.monotonic())]
-    return gnode.fit(network(task, way), task, epochs=updates, callbacks=callbacks, **how), done
+
+    def note(moment):
+        done.append(time.monotonic())
+        if len(done) in (1, 2) or len(done) % 100 == 0:
+            print(
+                f"{way}: update {len(done)} after {done[-1] - began:.0f} s, validation MSE {moment.best_loss:.3g}",
+                flush=True,
+            )
+
+    began = time.monotonic()
+    return gnode.fit(network(task, way), task, epochs=updates, callbacks=[note], progress=False, **how), done
 
 
 def outputs_of(run):
@@ -84,7 +93,7 @@ def main():
     began = time.monotonic()
     run, done = train("parallel", task, given.updates)
     seconds = time.monotonic() - began
-    _, by_loop = train("loop", task, 4, progress=False)
+    _, by_loop = train("loop", task, 4)
     given.out.mkdir(parents=True, exist_ok=True)
     picture(run, task, given.out / "long-recording.png")
     found = {"bins": given.bins, "updates": given.updates, "seconds": seconds, "best_loss": run.best_loss}

@@ -16,7 +16,8 @@ from gnode.devices import on_cores
 from gnode.network import Network
 from gnode.solve import advance, rollout_batch
 from gnode.solve.gpu import fused
-from gnode.solve.gpu.choice import is_one_euler_step, side_by_side
+from gnode.solve.gpu.choice import is_one_euler_step
+from gnode.solve.gpu.side_by_side import side_by_side
 from gnode.trained import trainable
 
 Outputs = Callable[[Network, Data], Float[Array, "trials time outputs"]]

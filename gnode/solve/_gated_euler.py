@@ -43,7 +43,7 @@ def stacks(cell: Gated) -> list[Stack]:
     return [cell.F] if cell.G is None else [cell.F, cell.G]
 
 
-def has_hand_written_derivative(cell: Cell) -> bool:
+def has_hand_written_derivative(cell: Cell) -> TypeGuard[Gated]:
     """Whether `gated_euler` supports the cell."""
     return is_plain(cell) and {name for stack in stacks(cell) for name in (stack.hidden, stack.final)} <= SLOPES.keys()
 

@@ -25,7 +25,7 @@ from gnode.solve._gated_euler import gated_euler, has_hand_written_derivative, p
 from gnode.solve._solver import Solver, as_solver
 from gnode.solve._unroll import unroll
 from gnode.solve.gpu.choice import is_one_euler_step, kernel_for
-from gnode.solve.parallel import AtOnce, all_at_once, is_at_once
+from gnode.solve.parallel import AtOnce, all_at_once, goes_at_once
 
 
 @checked
@@ -176,7 +176,7 @@ def rollout_batch(
     """
     _check_batch(cell, xs, h0, dt)
     kicks = _kicks(cell, dt, noise)
-    if is_at_once(solver):
+    if goes_at_once(cell, solver, *xs.shape[:2]):
         return all_at_once(cell, xs, h0, dt, solver, kicks).states
     if kicks is not None:
         return jax.vmap(lambda x, h, steps, kick: _by_steps(cell, x, h, steps, solver, kick))(xs, h0, dt, kicks)
@@ -199,7 +199,7 @@ def rollout_batch(
 def _integrate(
     cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver
 ) -> Float[Array, "time state"]:
-    if is_at_once(solver):
+    if goes_at_once(cell, solver, 1, xs.shape[0]):
         return all_at_once(cell, xs[None], h0[None], steps[None], solver).states[0]
     if _is_by_hand(cell, solver, trials=1):
         return _by_hand(cell, solver)(h0[None], (xs[:, None], steps[:, None]))[:, 0]

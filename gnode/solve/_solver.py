@@ -32,7 +32,7 @@ PRODUCTS: dict[str, str] = {
 }
 """Precisions of matrix products inside the GPU kernels.
 
-For "tf32" the streamed kernel uses float16, which has as many bits of mantissa, for values from 6e-5 to 65504.
+For "tf32" they use float16, which has as many bits of mantissa, for values from 6e-5 to 65504.
 """
 
 METHODS: dict[str, str] = {
@@ -81,12 +81,13 @@ class Solver:
       for all bins that keeps the weights on the chip (the gated family by forward Euler, float32, layers of at most 128
       units, at most 127 units and inputs together). "streamed" is one GPU kernel that reads the weights again in every bin
       (any width, also GRU, LSTM and LEM). Without a GPU both fall back to the loop. "auto" chooses the fused kernel on a
-      recent GPU if it supports the cell, and the loop otherwise.
+      recent GPU if it supports the cell, the streamed one for several wide networks of the gated family that are trained as
+      one program, and the loop otherwise.
     - `time`: a name from `TIMES`. "parallel" computes all bins at once, which on a GPU is faster for long trials of small
       networks: the same states and gradients up to rounding, by any method with fixed steps, with products in full float32.
+      "auto" does so where it was measured to win: on a GPU, from 1000 bins on, for a few trials of small gated networks.
     - `bins_at_once`: for `time="parallel"`, the number of bins that are in memory at a time, all by default (0).
-    - `rounds`: for `time="parallel"`, after how many rounds of Newton's method the loop takes over; by default (0) after as
-      many as take about as long as the loop.
+    - `rounds`: for `time="parallel"`, after how many rounds of Newton's method the loop takes over; by default (0) after 30.
     - `jacobian`: for `time="parallel"`, a name from `JACOBIANS`. Diagonals need more rounds, each of which costs less if the
       state is wide; "auto" takes them for more than 64 states.
     - `products`: a name from `PRODUCTS`, the precision of matrix products inside the GPU kernels.
@@ -126,7 +127,7 @@ class Solver:
         0, int, "Bins in memory at a time with --time parallel; 0 for all.", check=_count
     )
     rounds: int = solver_setting(
-        0, int, "Rounds of --time parallel before the loop takes over; 0 for as many as pay.", check=_count
+        0, int, "Rounds of --time parallel before the loop takes over; 0 for 30.", check=_count
     )
     jacobian: str = solver_setting(
         "auto", str, f"Jacobians of --time parallel: {', '.join(JACOBIANS)}.", check=choice(JACOBIANS)

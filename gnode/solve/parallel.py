@@ -9,16 +9,24 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from gnode.cells import Cell
+from gnode.devices import is_on_gpu
 from gnode.solve._at_once import Newton, Rounds, Step, at_once
 from gnode.solve._chunks import in_chunks
-from gnode.solve._solver import Solver
+from gnode.solve._gated_euler import has_hand_written_derivative, stacks
+from gnode.solve._solver import ADAPTIVE, Solver
 from gnode.solve.fixed_step import fixed_step
+from gnode.solve.gpu.side_by_side import networks_side_by_side
 
 WIDEST_FULL = 64
 """Up to this many states `jacobian="auto"` takes full Jacobians: a round costs their cube, and their square in memory."""
-FEWEST_ROUNDS, BINS_PER_ROUND, MOST_ROUNDS = 30, 100, 1000
-"""A round costs about as much as this many bins of the loop on a GPU. With as many rounds the loop would have been faster,
-and the loop takes over."""
+MOST_ROUNDS = 30
+"""Networks that were trained took at most ten, whatever the length (benchmarks/parallel_in_time.py). What has not converged
+after three times as many hardly ever does, and the loop takes over."""
+
+FEWEST_BINS, MOST_SIDE_BY_SIDE, WIDEST_CHOSEN = 1000, 100, 128
+"""Where "auto" computes all bins at once, on a GPU: from so many bins on, if the states of all trials of all networks are at
+most so many variables, in the gated family with layers of at most so many units. There it was faster than the fused kernel,
+1.5 times at the edges and 10 times and more for 20,000 bins; other cells and sizes were not measured, or lost."""
 
 
 class AtOnce(NamedTuple):
@@ -75,8 +83,7 @@ def iterate_at_once(
     >>> iterate_at_once(lambda a, h, x: a * h + x, 0.5, jnp.zeros((1, 1)), jnp.ones((3, 1, 1)), Solver()).states.ravel()
     Array([1.  , 1.5 , 1.75], dtype=float32)
     """
-    time = jax.tree.leaves(bins)[0].shape[0]
-    newton = Newton(step, _most_rounds(solver, time), _is_diagonal(h0.shape[-1], solver))
+    newton = Newton(step, solver.rounds or MOST_ROUNDS, _is_diagonal(h0.shape[-1], solver))
 
     def run(h: Array, given: tuple[PyTree, Array | None]) -> tuple[Array, Rounds]:
         return at_once(newton, values, h, *given)
@@ -89,12 +96,27 @@ def iterate_at_once(
 
 
 def is_at_once(solver: Solver) -> bool:
-    """Whether a solver computes all bins at once.
+    """Whether a solver was told to compute all bins at once.
 
     >>> is_at_once(Solver()), is_at_once(Solver(time="parallel"))
     (False, True)
     """
     return solver.time == "parallel"
+
+
+def goes_at_once(cell: Cell, solver: Solver, trials: int, time: int) -> bool:
+    """Whether a rollout of so many trials and bins is computed all at once: if the solver says so, or where that wins."""
+    return is_at_once(solver) or (solver.time == "auto" and _wins(cell, solver, trials, time))
+
+
+def _wins(cell: Cell, solver: Solver, trials: int, time: int) -> bool:
+    if not is_on_gpu() or solver.method in ADAPTIVE or (solver.kernel, solver.memory) != ("auto", "store"):
+        return False
+    if solver.adjoint != "discretise_then_optimise" or not has_hand_written_derivative(cell):
+        return False
+    widest = max(W.shape[0] for stack in stacks(cell) for W in stack.W)
+    side_by_side = networks_side_by_side() * trials * cell.state_size
+    return widest <= WIDEST_CHOSEN and time >= FEWEST_BINS and side_by_side <= MOST_SIDE_BY_SIDE
 
 
 def _step(structure: PyTree, solver: Solver, values: PyTree, h: Array, bin: PyTree) -> Array:
@@ -107,8 +129,3 @@ def _step(structure: PyTree, solver: Solver, values: PyTree, h: Array, bin: PyTr
 
 def _is_diagonal(size: int, solver: Solver) -> bool:
     return solver.jacobian == "diagonal" or (solver.jacobian == "auto" and size > WIDEST_FULL)
-
-
-def _most_rounds(solver: Solver, time: int) -> int:
-    automatic = min(max(time // BINS_PER_ROUND, FEWEST_ROUNDS), MOST_ROUNDS)
-    return solver.rounds or automatic

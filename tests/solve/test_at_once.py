@@ -8,8 +8,9 @@ import pytest
 
 from gnode import cells, errors
 from gnode.cells import Cell
-from gnode.solve import Solver, _recurrence, rollout, rollout_at_once, rollout_batch, rollout_batch_at_once
+from gnode.solve import Solver, _recurrence, parallel, rollout, rollout_at_once, rollout_batch, rollout_batch_at_once
 from gnode.solve._recurrence import solve_backwards, solve_recurrence
+from gnode.solve.gpu.side_by_side import side_by_side
 
 TRIALS, TIME = 3, 30
 
@@ -274,3 +275,33 @@ def test_a_guess_of_another_shape_is_refused():
     cell = CELLS["gru"]()
     with pytest.raises(errors.ArgumentError, match=r"guess has shape \(3, 4\), but must be \(5, 4\)"):
         rollout_at_once(cell, jnp.zeros((5, 2)), jnp.zeros(4), dt=0.1, guess=jnp.zeros((3, 4)))
+
+
+@pytest.mark.parametrize(
+    ("trials", "bins", "options", "chosen"),
+    [
+        (1, 1000, {}, True),
+        (10, 1000, {}, True),
+        (100, 1000, {}, False),
+        (1, 999, {}, False),
+        (1, 1000, {"time": "loop"}, False),
+        (1, 1000, {"kernel": "fused"}, False),
+        (1, 1000, {"method": "tsit5"}, False),
+        (1, 1000, {"memory": "checkpoint"}, False),
+        (100, 10, {"time": "parallel"}, True),
+    ],
+)
+def test_it_is_chosen_on_a_gpu_where_it_won(trials, bins, options, chosen, monkeypatch):
+    cell, solver = cells.gnode(3, 6, widths=(100, 100, 100), key=0), Solver(**options)
+    assert parallel.goes_at_once(cell, solver, trials, bins) == (solver.time == "parallel")  # never on a CPU by itself
+    monkeypatch.setattr(parallel, "is_on_gpu", lambda: True)
+    assert parallel.goes_at_once(cell, solver, trials, bins) == chosen
+
+
+def test_what_was_not_measured_takes_the_loop(monkeypatch):
+    monkeypatch.setattr(parallel, "is_on_gpu", lambda: True)
+    for cell in (cells.gru(3, 6, key=0), cells.gnode(3, 6, widths=(200,), key=0), Pendulums(jnp.zeros(2))):
+        assert not parallel.goes_at_once(cell, Solver(), 1, 20_000)
+    cell = cells.gnode(3, 6, widths=(100,), key=0)
+    with side_by_side(27):
+        assert not parallel.goes_at_once(cell, Solver(), 1, 20_000)

@@ -9,7 +9,7 @@ from gated_cases import plain_loop
 
 from gnode import cells
 from gnode.solve import Solver, advance
-from gnode.solve.gpu import cell_steps, fused
+from gnode.solve.gpu import cell_steps, fused, fused_kernels
 
 FUSED = {
     "rnn": lambda: cells.rnn(2, 3, key=0),
@@ -89,7 +89,7 @@ def plainly(kernel, *, over_trials, whole, out, interpret):
 def test_the_fused_kernels_compute_the_steps_of_the_cell_and_their_gradient(name, x64, monkeypatch):
     """The states to 1e-12, the gradient, whose sums over bins and trials are in float32, to 1e-6."""
     monkeypatch.setattr(fused, "run_over_trials", plainly)
-    monkeypatch.setattr(fused, "product_on_chip", lambda products, interpret: lambda W, s: jnp.dot(W.astype(float), s))
+    monkeypatch.setattr(fused_kernels, "_dot", lambda W, s: jnp.dot(W.astype(float), s))
     rng, (trials, bins) = np.random.default_rng(1), (2, 3)
     values, structure = eqx.partition(filled(FUSED[name], rng), eqx.is_inexact_array)
     xs, h0, dhs = (jnp.asarray(rng.normal(size=(trials, *shape))) for shape in ((bins, 2), (3,), (bins, 3)))

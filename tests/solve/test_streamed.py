@@ -46,7 +46,7 @@ def by(kernel, method):
 @pytest.fixture
 def in_small_exact_blocks(monkeypatch):
     """Several blocks and tiles for a small network, and products of full precision."""
-    for name, size in (("BLOCK", 16), ("DEPTH", 8), ("TILE", 16)):
+    for name, size in (("BLOCK", 16), ("DEPTH", 8), ("TILES", (16,))):
         monkeypatch.setattr(streamed, name, size)
     monkeypatch.setattr(streamed, "FACTORS", {"tf32": jnp.float32, "bfloat16": jnp.bfloat16})
     monkeypatch.setattr(streamed_kernels, "AT_ONCE", 2)

@@ -1,8 +1,6 @@
 """The choice of a GPU kernel for a cell and a solver."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -23,29 +21,6 @@ INTERPRET = False
 """Whether the kernels run in Pallas' interpreter if there is no GPU. It is very slow and serves tests only."""
 
 
-_NETWORKS: ContextVar[int] = ContextVar("networks side by side", default=1)
-
-
-@contextmanager
-def side_by_side(networks: int) -> Iterator[None]:
-    """Says that what is traced inside will run for so many networks along an axis (`jax.vmap`), which no trace can see.
-
-    >>> with side_by_side(27):
-    ...     networks_side_by_side()
-    27
-    """
-    before = _NETWORKS.set(networks)
-    try:
-        yield
-    finally:
-        _NETWORKS.reset(before)
-
-
-def networks_side_by_side() -> int:
-    """The number of networks that `side_by_side` says."""
-    return _NETWORKS.get()
-
-
 def kernel_for(cell: Any, solver: Solver, dtype: Any, trials: int = 1) -> Callable[[Any], Integrate] | None:
     """Returns a function that integrates a cell by the requested or chosen kernel, or None for the compiled loop.
 
@@ -55,9 +30,8 @@ def kernel_for(cell: Any, solver: Solver, dtype: Any, trials: int = 1) -> Callab
 
     **Raises:** `ArgumentError` if the requested kernel does not support the cell, the solver or the dtype.
     """
-    networks = networks_side_by_side()
     is_fused = _is_fused(cell, solver, dtype)
-    is_streamed = not is_fused and _is_streamed(cell, solver, dtype, trials, networks)
+    is_streamed = not is_fused and _is_streamed(cell, solver, dtype, trials)
     on_gpu = is_on_gpu()
     if not (on_gpu or INTERPRET):
         return None
@@ -65,8 +39,7 @@ def kernel_for(cell: Any, solver: Solver, dtype: Any, trials: int = 1) -> Callab
     if is_fused:
         return lambda cell: lambda h0, bins: fused.fused_euler(cell, h0, *bins, **how)
     if is_streamed:
-        how |= {"method": solver.method, "networks": networks}
-        return lambda cell: lambda h0, bins: streamed.streamed_euler(cell, h0, *bins, **how)
+        return lambda cell: lambda h0, bins: streamed.streamed_euler(cell, h0, *bins, method=solver.method, **how)
     return None
 
 
@@ -112,10 +85,10 @@ def _is_fused(cell: Any, solver: Solver, dtype: Any) -> bool:
     return solver.kernel == "auto" and possible and fused.is_chosen_here()
 
 
-def _is_streamed(cell: Any, solver: Solver, dtype: Any, trials: int, networks: int) -> bool:
+def _is_streamed(cell: Any, solver: Solver, dtype: Any, trials: int) -> bool:
     if solver.kernel == "auto":
-        possible = _is_one_step(solver) and not streamed.why_not(cell, solver.method, dtype)
-        return possible and fused.is_chosen_here() and streamed.pays(cell, trials, networks)
+        possible = is_one_step(solver) and not streamed.why_not(cell, solver.method, dtype)
+        return possible and fused.is_chosen_here() and streamed.pays(cell, trials)
     if solver.kernel != "streamed":
         return False
     why = "" if is_one_step(solver) else f"supports Euler steps only, {ONE_STEP}"

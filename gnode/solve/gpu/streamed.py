@@ -21,6 +21,7 @@ from gnode.cells import Gated
 from gnode.solve._gated_euler import stacks
 from gnode.solve.gpu import cell_steps
 from gnode.solve.gpu.cell_steps import RATE, Step, Values
+from gnode.solve.gpu.side_by_side import networks_side_by_side
 from gnode.solve.gpu.streamed_kernels import How, backward_kernel, forward_kernel
 from gnode.solve.gpu.tiles import FACTORS, padded, power_for_16_bits, power_of_two, run_over_tiles, why_not_precision
 
@@ -46,12 +47,12 @@ def why_not(cell: Any, method: str, dtype: Any) -> str:
     return cell_steps.why_not(cell, method) or why_not_precision(dtype)
 
 
-def pays(cell: Any, trials: int, networks: int) -> bool:
+def pays(cell: Any, trials: int) -> bool:
     """Whether the kernel is clearly faster than the loop: several networks of the gated family fill the chip."""
-    if type(cell) is not Gated or networks < 2:  # GRU, LSTM and LEM were not compared
+    if type(cell) is not Gated or networks_side_by_side() < 2:  # GRU, LSTM and LEM were not compared
         return False
     widest = max(W.shape[0] for stack in stacks(cell) for W in stack.W)
-    return widest <= WIDEST_CHOSEN and _tiling(trials, networks).programs >= FEW
+    return widest <= WIDEST_CHOSEN and _tiling(trials).programs >= FEW
 
 
 class Tiling(NamedTuple):
@@ -62,12 +63,12 @@ class Tiling(NamedTuple):
     programs: int
 
 
-def _tiling(trials: int, networks: int) -> Tiling:
-    for tile in TILES:
+def _tiling(trials: int) -> Tiling:
+    def tiling(tile: int) -> tuple[int, int]:
         tile = min(tile, power_of_two(trials))
-        programs = networks * -(-trials // tile)
-        if programs >= FILLED:
-            break
+        return tile, networks_side_by_side() * -(-trials // tile)
+
+    tile, programs = next((own for own in map(tiling, TILES) if own[1] >= FILLED), tiling(TILES[-1]))
     return Tiling(tile, WARPS if programs >= FEW else WARPS_IF_FEW, programs)
 
 
@@ -79,7 +80,6 @@ def streamed_euler(
     method: str = "euler",
     products: str = "tf32",
     interpret: bool = False,
-    networks: int = 1,
 ) -> Float[Array, "time trials state"]:
     """Computes the states of a batch of trials with one step per bin.
 
@@ -92,11 +92,10 @@ def streamed_euler(
     - `method`: "euler", or "forward_backward_euler" for LEM.
     - `products`: a name from `PRODUCTS`.
     - `interpret`: whether to run in Pallas' interpreter, which works on any device but is slow.
-    - `networks`: how many networks run side by side.
 
     **Returns:** the states, time x trials x state.
     """
-    how: dict[str, Any] = {"method": method, "products": products, "interpret": interpret, "networks": networks}
+    how: dict[str, Any] = {"method": method, "products": products, "interpret": interpret}
     trials = h0.shape[0]
     slabs = -(-trials // SLAB)
     if slabs <= 1:
@@ -112,13 +111,11 @@ def _in_slabs(array: Array, slabs: int, axis: int) -> Array:
     return jnp.stack(jnp.split(array, slabs, axis))
 
 
-def _slab(
-    cell: Any, h0: Array, xs: Array, dt: Array, method: str, products: str, interpret: bool, networks: int
-) -> Array:
+def _slab(cell: Any, h0: Array, xs: Array, dt: Array, method: str, products: str, interpret: bool) -> Array:
     """Computes the states of trials that are integrated at once."""
     step, weights = cell_steps.step_of(cell, method)
     trials, units = h0.shape[0], cell.units
-    tile, warps, _ = _tiling(trials, networks)
+    tile, warps, _ = _tiling(trials)
     call = Call(step, BLOCK, tile, warps, products, interpret)
     whole = partial(_whole, multiple=call.block, axis=-1)
     h0, xs, dt = (_whole(array, call.tile, axis) for array, axis in ((h0, 0), (xs, 1), (dt, 1)))

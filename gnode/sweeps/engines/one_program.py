@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, PyTree
 
 from gnode import errors, interrupts
-from gnode.solve.gpu.choice import side_by_side
+from gnode.solve.gpu.side_by_side import side_by_side
 from gnode.sweeps._member import pose, result_of
 from gnode.sweeps._member_checkpoints import MemberCheckpoints, SavePace
 from gnode.sweeps.engines.base import Work
