@@ -54,10 +54,10 @@ def whole_update(data: Data):
     params, frozen = trained_and_frozen()
     trials, bins = data.dt.shape
     batch = Batch(*data, jnp.ones((trials, bins)), jnp.full(trials, bins), jnp.ones(trials))
-    plan = program.Plan(Settings().choices(), trials, "mse", "every")
+    plan = program.Plan(Settings().choices(), trials, "mse", "every", trials)
     update = eqx.filter_jit(program._update)
-    state, hyper = program.start(params), program.hyper_of(Settings())
-    return lambda: update(state, hyper, batch, frozen, plan)
+    state, hyper = program.start(params, plan), program.hyper_of(Settings(), plan)
+    return lambda: update(state, hyper, batch, frozen, plan, jax.random.key(0))[:2]
 
 
 def main() -> None:

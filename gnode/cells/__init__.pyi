@@ -1,5 +1,8 @@
 from gnode.cells._base import Cell as Cell
 from gnode.cells._base import GatedCell as GatedCell
+from gnode.cells._base import SecondOrderCell as SecondOrderCell
+from gnode.cells._cornn import CoRNN as CoRNN
+from gnode.cells._cornn import cornn as cornn
 from gnode.cells._dale import Dale as Dale
 from gnode.cells._dale import dale as dale
 from gnode.cells._gated import Gated as Gated
@@ -11,6 +14,11 @@ from gnode.cells._gated import rate_rnn as rate_rnn
 from gnode.cells._gated import rnn as rnn
 from gnode.cells._gru import GRU as GRU
 from gnode.cells._gru import gru as gru
+from gnode.cells._gru_ode import GRUODE as GRUODE
+from gnode.cells._gru_ode import gru_ode as gru_ode
+from gnode.cells._heavy_ball import HeavyBall as HeavyBall
+from gnode.cells._heavy_ball import ghbnode as ghbnode
+from gnode.cells._heavy_ball import hbnode as hbnode
 from gnode.cells._lem import LEM as LEM
 from gnode.cells._lem import lem as lem
 from gnode.cells._low_rank import LowRank as LowRank

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import equinox as eqx
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from gnode import errors
@@ -100,6 +101,41 @@ class GatedCell(Cell):
     @abc.abstractmethod
     def gate(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
         """Computes the other factor; each component is between 0 (closed) and 1 (open)."""
+
+
+class SecondOrderCell(Cell):
+    """Abstract base class of cells with a position and a velocity for each unit: their state is (y, z), of size 2 N.
+
+    The readout sees y. Forward-backward Euler, the default method, takes z first and then y from the new z. A subclass
+    defines `fields_of_blocks`: dz/dt, and dy/dt as a function of z. Fixed points are found in the full state.
+
+    No example: see `CoRNN` and `HeavyBall`.
+    """
+
+    @property
+    def state_size(self) -> int:
+        return 2 * self.units
+
+    @property
+    def default_method(self) -> str:
+        return "forward_backward_euler"
+
+    @property
+    def blocks(self) -> tuple[slice, slice]:
+        return slice(self.units, 2 * self.units), slice(0, self.units)
+
+    @abc.abstractmethod
+    def fields_of_blocks(
+        self, h: Float[Array, " state"], x: Float[Array, " inputs"]
+    ) -> tuple[Array, Callable[[Array], Array]]:
+        """Computes dz/dt, and a function that maps z to dy/dt."""
+
+    def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        force, velocity = self.fields_of_blocks(h, x)
+        return jnp.concatenate([velocity(h[self.units :]), force])
+
+    def visible(self, h: Float[Array, "*time state"]) -> Float[Array, "*time units"]:
+        return h[..., : self.units]
 
 
 def _facts(cell: Cell) -> list[str]:

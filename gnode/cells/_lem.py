@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from gnode import errors
 from gnode.arguments import checked, checked_class
-from gnode.cells._base import Cell, check_shapes, check_sizes
+from gnode.cells._base import SecondOrderCell, check_shapes, check_sizes
 from gnode.cells._gru import blocks
 from gnode.cells._timescale import Timescale, check_timescale, timescale
 from gnode.init import Initialiser, initialiser
@@ -18,7 +18,7 @@ from gnode.types import Key, as_key
 
 
 @checked_class
-class LEM(Cell):
+class LEM(SecondOrderCell):
     """Long expressive memory of Rusch et al. Its state is (y, z), each of size N:
 
         tau dz/dt = sigmoid(W_1 y + U_1 x + b_1) * (-z + tanh(W_z y + U_z x + b_z))
@@ -61,25 +61,6 @@ class LEM(Cell):
     @property
     def time_constant(self) -> Float[Array, "..."]:
         return self.timescale()
-
-    @property
-    def state_size(self) -> int:
-        return 2 * self.units
-
-    @property
-    def default_method(self) -> str:
-        return "forward_backward_euler"
-
-    @property
-    def blocks(self) -> tuple[slice, slice]:
-        return slice(self.units, 2 * self.units), slice(0, self.units)
-
-    def visible(self, h: Float[Array, "*time state"]) -> Float[Array, "*time units"]:
-        return h[..., : self.units]
-
-    def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
-        speed_z, speed_y = self.fields_of_blocks(h, x)
-        return jnp.concatenate([speed_y(h[self.units :]), speed_z])
 
     def fields_of_blocks(
         self, h: Float[Array, " state"], x: Float[Array, " inputs"]

@@ -15,6 +15,7 @@ RULES: dict[str, dict[str, Any]] = {
     "glorot_normal": {"scaling": "glorot", "distribution": "normal"},
     "kaiming_uniform": {"scaling": "kaiming", "distribution": "uniform"},
     "kaiming_normal": {"scaling": "kaiming", "distribution": "normal"},
+    "pytorch": {"scaling": "kaiming", "distribution": "uniform", "sigma_w": 3**-0.5},
     "critical": {"scaling": "kaiming", "distribution": "normal", "critical": "theory"},
     "critical_glorot": {"scaling": "glorot", "distribution": "normal", "critical": "theory"},
     "empirical_critical": {"scaling": "kaiming", "distribution": "normal", "critical": "empirical"},
@@ -32,7 +33,7 @@ def describe_rule(name: str) -> str:
     rule = RULES[errors.one_of("name", name, RULES)]
     fan = {"kaiming": "N_in", "glorot": "(N_in + N_out)"}[rule["scaling"]]
     kinds = {
-        "no": f"variance 2 / {fan}",
+        "no": f"variance 2 / {fan}" if "sigma_w" not in rule else f"variance 1 / (3 {fan}), PyTorch's own",
         "theory": f"variance sigma_w*^2 / {fan} in F, the critical scale of theory; 2 / {fan} elsewhere",
         "empirical": f"variance 1 / {fan} in F, then rescaled until -I + dF/dh is critical; 2 / {fan} elsewhere",
     }

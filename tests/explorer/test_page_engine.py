@@ -105,6 +105,8 @@ LARGE = {
     "node": (4, 3, 6.0, ["F.W.3"]),
     "dale": (5, 1, 6.0, ["A"]),
     "lowrank": (5, 3, 3.0, ["M", "N"]),
+    "gru_ode": (4, 3, 3.0, ["W"]),
+    "cornn": (4, 3, 4.0, ["W"]),
     "gnode": (4, 3, 6.0, ["F.W.3"]),
 }
 """Of each cell the number of units, the seed, and how many times larger which weights are: it has several fixed points."""
@@ -116,8 +118,20 @@ def part_of(tree, place):
     return tree
 
 
+def double_wells(name):
+    """A heavy ball in one double well for each of two units: the force y, turned round beyond -1 and 1."""
+    cell = CELLS[name](1, 2, widths=(8,), key=0, tau=0.5)
+    one, slopes = jnp.eye(2), jnp.array([1.0, -1.0, -3.0, 3.0])
+    W = jnp.concatenate([one, -one, one, -one]), jnp.concatenate([slope * one for slope in slopes], axis=1)
+    b = jnp.array([0.0, 0.0, 0.0, 0.0, -1.0, -1.0, -1.0, -1.0]), jnp.array([0.0, 0.1])
+    cell = eqx.tree_at(lambda cell: (cell.F.W, cell.F.b), cell, (W, b))
+    return Network(cell, 1, key=1)
+
+
 def many_points(name):
-    """A network with large weights."""
+    """A network with large weights, or with a double well."""
+    if name.endswith("hbnode"):
+        return double_wells(name)
     units, seed, gain, places = LARGE[name]
     cell = CELLS[name](1, units, key=seed, tau=0.5)
     for place in places:

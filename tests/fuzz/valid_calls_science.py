@@ -177,6 +177,13 @@ VALID: dict[str, Callable[[], Call]] = {
     "dale": lambda: (cells.dale, {**CELL, **COMMON, "excitatory": 0.5, "density": 0.5, "self_connections": True,
                                   "hidden": "softplus", "baseline": 0.1}),
     "lowrank": lambda: (cells.lowrank, {**CELL, **COMMON, "rank": 2, "hidden": "tanh"}),
+    "gru_ode": lambda: (cells.gru_ode, {**CELL, **COMMON, "minimal": True}),
+    "cornn": lambda: (cells.cornn, {**CELL, **COMMON, "gamma": 2.0, "epsilon": 0.5}),
+    "hbnode": lambda: (cells.hbnode, {**CELL, **COMMON, "widths": (4,), "hidden": "tanh", "final": "identity"}),
+    "ghbnode": lambda: (cells.ghbnode, {**CELL, **COMMON, "widths": (4,), "hidden": "tanh", "final": "identity"}),
+    "GRUODE": lambda: (cells.GRUODE, {**vars(cells.gru_ode(**CELL))}),
+    "CoRNN": lambda: (cells.CoRNN, {**vars(cells.cornn(**CELL))}),
+    "HeavyBall": lambda: (cells.HeavyBall, {**vars(cells.ghbnode(**CELL))}),
     "Dale": lambda: (cells.Dale, {**vars(cells.dale(**CELL))}),
     "LowRank": lambda: (cells.LowRank, {**vars(cells.lowrank(**CELL))}),
     "Gated": lambda: (cells.Gated, {"F": cells.Stack(**stack()), "G": None, "inputs": INPUTS, "units": UNITS, "leak": True,
@@ -287,7 +294,9 @@ VALID: dict[str, Callable[[], Call]] = {
 }  # fmt: skip
 
 NOT_CALLED: dict[str, str] = {
-    **dict.fromkeys(["Cell", "GatedCell", "Timescale", "AbstractNetwork", "InitialState"], "abstract: users subclass it"),
+    **dict.fromkeys(
+        ["Cell", "GatedCell", "SecondOrderCell", "Timescale", "AbstractNetwork", "InitialState"], "abstract: users subclass it"
+    ),
     **dict.fromkeys(
         ["CapacityExperiment", "Critical", "CriticalCurve", "ChaoticState", "FixedPoint", "Recursion", "Estimate",
          "Measured", "SampledField", "Simulation", "Trajectory", "AtOnce"],
