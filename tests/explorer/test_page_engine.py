@@ -124,7 +124,7 @@ def double_wells(name):
     one, slopes = jnp.eye(2), jnp.array([1.0, -1.0, -3.0, 3.0])
     W = jnp.concatenate([one, -one, one, -one]), jnp.concatenate([slope * one for slope in slopes], axis=1)
     b = jnp.array([0.0, 0.0, 0.0, 0.0, -1.0, -1.0, -1.0, -1.0]), jnp.array([0.0, 0.1])
-    cell = eqx.tree_at(lambda cell: (cell.F.W, cell.F.b), cell, (W, b))
+    cell = eqx.tree_at(lambda cell: (cell.F.W, cell.F.U, cell.F.b), cell, (W, jnp.zeros((8, 1)), b))
     return Network(cell, 1, key=1)
 
 

@@ -295,7 +295,8 @@ VALID: dict[str, Callable[[], Call]] = {
 
 NOT_CALLED: dict[str, str] = {
     **dict.fromkeys(
-        ["Cell", "GatedCell", "SecondOrderCell", "Timescale", "AbstractNetwork", "InitialState"], "abstract: users subclass it"
+        ["Cell", "GatedCell", "SecondOrderCell", "Timescale", "AbstractNetwork", "InitialState"],
+        "abstract: users subclass it",
     ),
     **dict.fromkeys(
         ["CapacityExperiment", "Critical", "CriticalCurve", "ChaoticState", "FixedPoint", "Recursion", "Estimate",
