@@ -1,6 +1,7 @@
 """Builds networks by name from a flat list of settings, such as a sweep or a command line provides."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gnode import errors
@@ -33,6 +34,10 @@ def network_options() -> dict[str, Option]:
         ),
         "state": Option("network", int, "State size N.", check=errors.whole, synonyms=("units", "hidden_size", "size")),
         **registry.OPTIONS,
+        "layers": Option("network", int, "Layers of the cell, one on top of the other.", check=errors.whole),
+        "augment": Option(
+            "network", int, "Units beside the N that the readout does not see.", check=partial(errors.whole, at_least=0)
+        ),
         "initial": Option(
             "network", str, f"Initial state: {', '.join(INITIAL_STATES)}.", check=choice(tuple(INITIAL_STATES))
         ),
@@ -66,11 +71,13 @@ def build(
     outputs: int,
     *,
     state: int,
+    layers: int = 1,
+    augment: int = 0,
     initial: str = "zeros",
     readout_widths: Sequence[int] = (),
     method: "str | Solver | None" = None,
     solver: Mapping[str, Any] | None = None,
-    init: "str | Initialiser" = "glorot_uniform",
+    init: "str | Initialiser | None" = None,
     key: "Key | int",
     **options: Any,
 ) -> "Network":
@@ -80,7 +87,10 @@ def build(
 
     - `model`: a name from `gnode.cells.CELLS`, or a cell of your own, as "FILE.py:NAME".
     - `inputs`, `outputs`, `state`: the numbers of input channels, output channels and units.
-    - `initial`, `readout_widths`, `method`, `init`: as in `Network`.
+    - `layers`: the number of layers of the cell, one on top of the other.
+    - `augment`: the number of units beside `state` that the readout does not see.
+    - `initial`, `readout_widths`, `method`: as in `Network`.
+    - `init`: the initialiser; None takes the cell's own, and Glorot's uniform one for the rest.
     - `solver`: further options of `gnode.Solver`.
     - `key`: a seed or a jax key.
     - `options`: options of the cell.
@@ -92,17 +102,26 @@ def build(
     >>> build("gru", 2, 2, state=6, tau=0.01, key=0).cell.units
     6
     """
-    from gnode.network import Network  # imports jax, which the functions above do not need
+    from gnode import cells  # these import jax, which the functions above do not need
+    from gnode.network import Network
     from gnode.types import split_key
 
+    if init is not None:
+        options["init"] = init
     entry = entry_with(model, options)
+    state, augment = errors.whole("state", state), errors.whole("augment", augment, at_least=0)
     key_cell, key_network = split_key(key)
+    if errors.whole("layers", layers) == 1:
+        cell = entry(inputs, state + augment, key=key_cell, **options)
+    else:
+        cell = cells.layers(model, inputs, state + augment, count=layers, key=key_cell, **options)
     return Network(
-        entry(inputs, state, init=init, key=key_cell, **options),
+        cell,
         outputs,
+        augment=augment,
         initial=initial,
         readout_widths=readout_widths,
-        init=init,
+        init="glorot_uniform" if init is None else init,
         key=key_network,
         **{"method": method} | dict(solver or {}),
     )

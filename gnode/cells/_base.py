@@ -15,11 +15,27 @@ from gnode.types import module_repr, values_repr
 from gnode.wording import plural
 
 
+PARTS = ("control", "diffusion", "jump", "own_step")
+"""The parts that a cell may have beside its vector field."""
+
+
 class Cell(eqx.Module):
     """Abstract base class of continuous-time recurrent cells: dh/dt as a function of a state h and an input x.
 
-    A cell defines a vector field and nothing else; `gnode.solve` integrates it. It works on one state and one input; use
-    `jax.vmap` for batches. A subclass has the fields `inputs` and `units` and defines `vector_field`.
+    A cell defines a vector field, and most define nothing else; `gnode.solve` integrates it. It works on one state and one
+    input; use `jax.vmap` for batches. A subclass has the fields `inputs` and `units` and defines `vector_field`.
+
+    A cell may have other parts, each a method of its own that it overrides:
+
+        dh = f(h, x) dt + g(h, x) dX + s(h, x) dW / tau      between samples,      h <- j(h, x)      at samples.
+
+    | symbol | method         | meaning                                                              |
+    |--------|----------------|----------------------------------------------------------------------|
+    | f      | `vector_field` | the drift, which every cell has                                      |
+    | g      | `control`      | what a change of the input does (neural CDEs)                        |
+    | s      | `diffusion`    | the size of the noise on each variable of the state (neural SDEs)    |
+    | j      | `jump`         | what the arrival of a sample does, at the start of a bin (ODE-LSTM)  |
+    |        | `own_step`     | a map over one bin that replaces an integrator (`method="own"`)      |
 
     >>> class Leak(Cell):
     ...     inputs: int = 1
@@ -76,9 +92,43 @@ class Cell(eqx.Module):
     def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
         """Returns dh/dt, in units of state per second."""
 
+    def control(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, "state inputs"]:
+        """Returns the derivative of h by the input, for a cell that is driven by changes of the input."""
+        raise NotImplementedError
+
+    def diffusion(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        """Returns the factor of the noise on each variable of the state, for a cell that is a stochastic equation (Ito)."""
+        raise NotImplementedError
+
+    def jump(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        """Returns the state after a sample x has arrived, before the flow of the bin that it begins."""
+        raise NotImplementedError
+
+    def own_step(
+        self, h: Float[Array, " state"], x: Float[Array, " inputs"], dt: Float[Array, ""] | float
+    ) -> Float[Array, " state"]:
+        """Returns the state after `dt` seconds under a constant input, by a formula of the cell's own."""
+        raise NotImplementedError
+
+    def has(self, part: str) -> bool:
+        """Whether the cell has a part that not every cell has: a name from `PARTS`."""
+        return getattr(type(self), part) is not getattr(Cell, part)
+
+    @property
+    def is_flow(self) -> bool:
+        """Whether dh/dt alone says where the state goes under a constant input, so that its zeros are the fixed points.
+
+        Otherwise the fixed points are those of the map of one bin.
+        """
+        return not self.has("jump")
+
     def visible(self, h: Float[Array, "*time state"]) -> Float[Array, "*time units"]:
         """Returns the part of the state that the readout sees."""
         return h
+
+    def seen(self, h: Float[Array, "*time state"], x: Float[Array, "*time inputs"]) -> Float[Array, "*time units"]:
+        """Returns what the readout sees. It is `visible`, unless the input reaches the readout past the state."""
+        return self.visible(h)
 
     def __repr__(self) -> str:
         return module_repr(self, *_facts(self))

@@ -2,6 +2,7 @@
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from gnode import errors
@@ -87,17 +88,21 @@ def draw_stack(
     hidden: str,
     final: str,
     activate_state: bool = False,
+    outputs: int | None = None,
 ) -> Stack:
-    """Draws a stack of len(widths) + 1 layers from R^state to R^state: W by `weights`, U and b by `others`."""
+    """Draws a stack of len(widths) + 1 layers from R^state to R^outputs: W by `weights`, U and b by `others`.
+
+    There are as many outputs as states by default.
+    """
     for name in (hidden, final):
         activation(name)  # raises for an unknown name now rather than in the first compilation
-    sizes = (state, *widths, state)
+    sizes = (state, *widths, state if outputs is None else outputs)
     key_W, key_U, key_b = jax.random.split(key, 3)
     keys_W, keys_b = jax.random.split(key_W, len(sizes)), jax.random.split(key_b, len(sizes))
     layers = range(len(sizes) - 1)
     return Stack(
         W=tuple(weights.weight(keys_W[layer], (sizes[layer + 1], sizes[layer])) for layer in layers),
-        U=others.weight(key_U, (sizes[1], inputs)),
+        U=others.weight(key_U, (sizes[1], inputs)) if inputs else jnp.zeros((sizes[1], 0)),
         b=tuple(others.bias(keys_b[layer], sizes[layer + 1]) for layer in layers),
         hidden=hidden,
         final=final,

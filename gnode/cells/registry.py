@@ -17,10 +17,12 @@ from gnode.options import Option, choice, option_like, single, widths, yes_or_no
 
 __all__ = [
     "CELLS",
+    "GATINGS",
     "LEARN_TAU",
     "OPTIONS",
     "OWN_OPTIONS",
     "RATES",
+    "SPECTRUM_NAMES",
     "CellEntry",
     "cell_colour",
     "cell_entry",
@@ -34,6 +36,16 @@ LEARN_TAU = ("no", "shared", "per_unit")
 
 RATES = ("relu", "softplus", "sigmoid")
 """The activations of cells with firing rates, which are not negative."""
+
+GATINGS: dict[str, str] = {
+    "no": "none: the memory is linear",
+    "input": "a gate of the input, by which the memory stays linear in its state",
+    "state": "a gate of the input and of what the readout sees",
+}
+"""The gates of linear memories."""
+
+SPECTRUM_NAMES = ("legs", "lin", "inv", "real")
+"""The first eigenvalues of a diagonal state space, by the names of its authors."""
 
 OPTIONS: dict[str, Option] = {
     "widths": Option(
@@ -50,6 +62,25 @@ OPTIONS: dict[str, Option] = {
     "minimal": Option("network", yes_or_no, "Let the reset gate of gru_ode be 1 - g: yes or no.", "yes"),
     "gamma": Option("network", float, "Stiffness gamma of cornn.", compiles=False, check=single(errors.not_negative)),
     "epsilon": Option("network", float, "Damping epsilon of cornn.", compiles=False, check=single(errors.not_negative)),
+    "alpha": Option("network", float, "Stiffness alpha of unicornn.", compiles=False, check=single(errors.not_negative)),
+    "noise_widths": Option(
+        "network", widths, "Widths of the hidden layers of the noise of neural SDEs.", "100", check=errors.wholes
+    ),
+    "masked": Option("network", yes_or_no, "The second half of the inputs of gru_ode_bayes is a mask: yes or no.", "yes"),
+    "impute": Option("network", yes_or_no, "Let the flow of gru_ode_bayes see its own prediction: yes or no.", "yes"),
+    "order": Option("network", int, "Legendre coefficients of each memory of lmu.", check=errors.whole),
+    "memories": Option("network", int, "Number of memories of lmu.", check=errors.whole),
+    "theta": Option(
+        "network", float, "Time in seconds that the memories of lmu hold.", compiles=False, check=single(errors.positive)
+    ),
+    "modes": Option("network", int, "Complex modes: of each feature of s4d, of all of lru.", check=errors.whole),
+    "spectrum": Option(
+        "network", str, f"First eigenvalues of s4d: {', '.join(SPECTRUM_NAMES)}.", compiles=False, check=choice(SPECTRUM_NAMES)
+    ),
+    "gating": Option("network", str, f"Gate of a linear memory: {', '.join(GATINGS)}.", check=choice(tuple(GATINGS))),
+    "mix": Option("network", yes_or_no, "Let a gated linear unit mix the features of s4d and lru: yes or no.", "no"),
+    "slowest": Option("network", float, "Largest first |lambda| of lru.", compiles=False, check=errors.share),
+    "fastest": Option("network", float, "Smallest first |lambda| of lru.", compiles=False, check=errors.share),
     "rank": Option("network", int, "Rank R of the recurrent matrix of lowrank.", check=errors.whole),
     "excitatory": Option(
         "network",
@@ -237,6 +268,102 @@ CELLS: dict[str, CellEntry] = {
         "#661100",
         (*_COMMON, "widths", "hidden", "final"),
         "Heavy-ball neural ODE with a bounded velocity and a trained pull to zero.",
+    ),
+    "ode_lstm": CellEntry(
+        "gnode.cells._ode_lstm:ode_lstm",
+        "gnode.cells._ode_lstm:ODELSTM",
+        "ODE-LSTM",
+        "#DDAA33",
+        (*_COMMON, "widths", "hidden", "final"),
+        "An LSTM at samples, a flow tau dh/dt = F(h) between them, in 2 N dimensions.",
+    ),
+    "gru_ode_bayes": CellEntry(
+        "gnode.cells._gru_ode_bayes:gru_ode_bayes",
+        "gnode.cells._gru_ode_bayes:GRUODEBayes",
+        "GRU-ODE-Bayes",
+        "#999933",
+        (*_COMMON, "minimal", "impute", "masked"),
+        "Continuous GRU that its samples correct when they arrive.",
+    ),
+    "ncde": CellEntry(
+        "gnode.cells._cde:ncde",
+        "gnode.cells._cde:NeuralCDE",
+        "NCDE",
+        "#BB5566",
+        (*_COMMON, "widths", "hidden", "final"),
+        "Neural CDE, dh = F(h) d(t / tau, X): driven by changes of the input.",
+    ),
+    "gated_ncde": CellEntry(
+        "gnode.cells._cde:gated_ncde",
+        "gnode.cells._cde:GatedNeuralCDE",
+        "gated NCDE",
+        "#004488",
+        (*_COMMON, "widths", "hidden", "final", "gate_widths"),
+        "Gated neural CDE, dh = G * ((-h + F_0(h)) dt / tau + F_1(h) dX).",
+    ),
+    "nsde": CellEntry(
+        "gnode.cells._sde:nsde",
+        "gnode.cells._sde:NeuralSDE",
+        "NSDE",
+        "#EE7733",
+        (*_GATED, "widths", "noise_widths"),
+        "Neural SDE, tau dh = (-h + F) dt + s dW, with noise s(h, x) that is trained.",
+    ),
+    "gated_nsde": CellEntry(
+        "gnode.cells._sde:gated_nsde",
+        "gnode.cells._sde:NeuralSDE",
+        "gated NSDE",
+        "#0077BB",
+        (*_GATED, "widths", "gate_widths", "noise_widths"),
+        "Gated neural SDE, tau dh = G * (-h + F) dt + s dW, with noise s(h, x) that is trained.",
+    ),
+    "unicornn": CellEntry(
+        "gnode.cells._unicornn:unicornn",
+        "gnode.cells._unicornn:UnICORNN",
+        "UnICORNN",
+        "#33BBEE",
+        (*_COMMON, "alpha"),
+        "Undamped oscillators with trained time constants, coupled by --layers, in 2 N dimensions.",
+    ),
+    "ltc": CellEntry(
+        "gnode.cells._ltc:ltc",
+        "gnode.cells._ltc:LTC",
+        "LTC",
+        "#CC3311",
+        ("tau", "learn_tau"),
+        "Liquid time-constant network: leaky units with graded synapses, which set their time constants.",
+    ),
+    "cfc": CellEntry(
+        "gnode.cells._cfc:cfc",
+        "gnode.cells._cfc:CfC",
+        "CfC",
+        "#EE3377",
+        (*_COMMON, "widths"),
+        "Closed-form continuous-time network: a formula for the state at the end of a bin.",
+    ),
+    "lmu": CellEntry(
+        "gnode.cells._lmu:lmu",
+        "gnode.cells._lmu:LMU",
+        "LMU",
+        "#225522",
+        (*_COMMON, "order", "memories", "theta", "gating"),
+        "Legendre memory unit, theta m' = g * (A m + B u), and units beside the memories.",
+    ),
+    "s4d": CellEntry(
+        "gnode.cells._s4d:s4d",
+        "gnode.cells._s4d:S4D",
+        "S4D",
+        "#663333",
+        (*_COMMON, "modes", "spectrum", "gating", "mix"),
+        "Diagonal state space, tau ds/dt = g * (A s + B u), with complex modes for each feature.",
+    ),
+    "lru": CellEntry(
+        "gnode.cells._lru:lru",
+        "gnode.cells._lru:LRU",
+        "LRU",
+        "#222255",
+        (*_COMMON, "modes", "gating", "mix", "slowest", "fastest"),
+        "Linear recurrent unit: complex modes on a ring, shared by all features, with a gate or without.",
     ),
     "gnode": _gated(
         "gnode",

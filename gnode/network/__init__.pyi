@@ -1,6 +1,7 @@
 from gnode.network._abstract import AbstractNetwork as AbstractNetwork
 from gnode.network._abstract import Trajectory as Trajectory
 from gnode.network._initial_state import AffineState as AffineState
+from gnode.network._initial_state import AugmentedState as AugmentedState
 from gnode.network._initial_state import FixedState as FixedState
 from gnode.network._initial_state import InitialState as InitialState
 from gnode.network._initial_state import LearnedState as LearnedState

@@ -124,11 +124,19 @@ class AbstractNetwork(eqx.Module):
         return jnp.broadcast_to(start, (trials, size))
 
     @checked
-    def read(self, states: Float[Array, "*batch state"]) -> Float[Array, "*batch outputs"]:
-        """Computes the outputs of states."""
+    def read(
+        self, states: Float[Array, "*batch state"], xs: Float[Array, "*batch inputs"] | None = None
+    ) -> Float[Array, "*batch outputs"]:
+        """Computes the outputs of states; `xs` are the inputs of their bins, zero by default.
+
+        The inputs matter only for cells whose input reaches the readout past the state.
+        """
         if states.ndim == 0 or states.shape[-1] != self.cell.state_size:
             raise errors.ArgumentError(f"states has shape {states.shape}, but must end in {self.cell.state_size}.")
-        visible = self.cell.visible(states)
+        if xs is not None and xs.shape != (*states.shape[:-1], self.inputs):
+            raise errors.ArgumentError(f"xs has shape {xs.shape}, but must be {(*states.shape[:-1], self.inputs)}.")
+        visible = self.cell.visible(states) if xs is None else self.cell.seen(states, xs)
+        visible = visible[..., : self.readout.C[0].shape[-1]]
         flat = jax.vmap(self.readout)(visible.reshape(-1, visible.shape[-1]))
         return flat.reshape(*visible.shape[:-1], self.outputs)
 

@@ -90,6 +90,31 @@ class AffineState(InitialState):
         return self.A @ x + self.a
 
 
+@checked_class
+class AugmentedState(InitialState):
+    """An initial state of which the last units are zero: those that augment a network (Dupont et al. 2019).
+
+    Where a state holds several variables for each unit, one after the other, the last ones of each are.
+
+    >>> AugmentedState(FixedState(jnp.ones(4)), units=2, augment=1)(jnp.ones(1)).tolist()
+    [1.0, 0.0, 1.0, 0.0]
+    """
+
+    state: InitialState
+    units: int = eqx.field(static=True)
+    augment: int = eqx.field(static=True)
+
+    def __call__(self, x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        h = self.state(x)
+        if h.shape[0] % self.units:
+            return h  # a memory, whose variables belong to no unit
+        is_seen = jnp.arange(self.units) < self.units - self.augment
+        return jnp.where(jnp.tile(is_seen, h.shape[0] // self.units), h, 0.0)
+
+    def __repr__(self) -> str:
+        return module_repr(self, repr(self.state), f"{self.augment} of {self.units} units are zero")
+
+
 @checked
 def initial_state(kind: str, cell: Cell, rule: Initialiser, key: Key) -> InitialState:
     """Draws an initial state for a cell.

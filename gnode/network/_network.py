@@ -15,7 +15,7 @@ from gnode.arguments import checked, real_array
 from gnode.cells import Cell
 from gnode.init import Initialiser, initialiser
 from gnode.network._abstract import AbstractNetwork, Trajectory
-from gnode.network._initial_state import InitialState, initial_state
+from gnode.network._initial_state import AugmentedState, InitialState, initial_state
 from gnode.network._readout import Readout, draw_readout
 from gnode.solve import (
     AtOnce,
@@ -40,6 +40,8 @@ class Network(AbstractNetwork):
 
     - `cell`: a cell, such as `gnode.cells.gnode(...)`.
     - `outputs`: the number of output channels.
+    - `augment`: how many units of the cell, its last ones, the readout does not see. They begin at zero: an augmented
+      neural ODE.
     - `initial`: a name from `gnode.network.INITIAL_STATES`, or an `InitialState`.
     - `readout_widths`: the widths of the hidden layers of the readout; without any, the readout is affine.
     - `init`: the initialiser of the readout and of an affine initial state.
@@ -64,6 +66,7 @@ class Network(AbstractNetwork):
         cell: Cell,
         outputs: int,
         *,
+        augment: int = 0,
         initial: str | InitialState = "zeros",
         readout_widths: Sequence[int] = (),
         init: str | Initialiser = "glorot_uniform",
@@ -75,11 +78,17 @@ class Network(AbstractNetwork):
         key_initial, key_readout = jax.random.split(as_key(key))
         widths = errors.wholes("readout_widths", readout_widths)
         self.cell = cell
-        self.readout = draw_readout((cell.units, *widths, errors.whole("outputs", outputs)), rule, key_readout)
+        seen = cell.units - errors.whole("augment", augment, at_least=0)
+        if seen < 1:
+            raise errors.ArgumentError(
+                f"augment is {augment}, but must be less than the number of units of the cell, {cell.units}."
+            )
+        self.readout = draw_readout((seen, *widths, errors.whole("outputs", outputs)), rule, key_readout)
         if isinstance(initial, InitialState):
             self.initial = _checked_state(initial, cell)
         else:
-            self.initial = initial_state(initial, cell, rule, key_initial)
+            drawn = initial_state(initial, cell, rule, key_initial)
+            self.initial = AugmentedState(drawn, cell.units, augment) if augment else drawn
         self.solver = as_solver(cell, method, options)
 
     @property
@@ -113,7 +122,7 @@ class Network(AbstractNetwork):
                 f"xs has shape {xs.shape}, but must be (time, {self.inputs}); for a batch use run."
             )
         states = rollout(self.cell, xs, self.initial(xs[0]), dt=dt, ts=ts, method=self.solver)
-        return Trajectory(self.read(states), states)
+        return Trajectory(self.read(states, xs.astype(states.dtype)), states)
 
     def batch(
         self,
@@ -125,7 +134,7 @@ class Network(AbstractNetwork):
     ) -> Trajectory:
         starts = jax.vmap(self.initial)(xs[:, 0]) if h0 is None else h0
         states = rollout_batch(self.cell, xs, starts, dt, self.solver, gradient_only, noise)
-        return Trajectory(self.read(states), states)
+        return Trajectory(self.read(states, xs), states)
 
     @property
     def is_at_once(self) -> bool:
@@ -146,7 +155,7 @@ class Network(AbstractNetwork):
         """
         starts = jax.vmap(self.initial)(xs[:, 0]) if h0 is None else h0
         found = rollout_batch_at_once(self.cell, xs, starts, dt, self.solver, noise, guess)
-        return Trajectory(self.read(found.states), found.states), found
+        return Trajectory(self.read(found.states, xs), found.states), found
 
     @checked
     def step(self, h: Float[Array, " state"], x: Float[Array, " inputs"], dt: ArrayLike) -> Float[Array, " state"]:

@@ -3,24 +3,22 @@
 from collections.abc import Callable
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from gnode import errors
 from gnode.arguments import checked
-from gnode.cells import Cell
+from gnode.cells import Cell, Layers
+from gnode.solve._path import Bin, input_at, slope_at
 from gnode.solve._solver import Solver
 
 State = Float[Array, " state"]
-Input = Float[Array, " inputs"]
-Scalar = Float[Array, ""]
-Bin = tuple[Input, Input, Scalar | float]
-"""The input at the bin's start, the input at its end, and its length in seconds."""
 
 
 @checked
-def advance(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
+def advance(cell: Cell, h: State, bin: tuple, solver: Solver) -> State:
     """Computes the state at the end of a bin from the state at its start: the map that a network iterates.
 
     **Arguments:**
@@ -32,22 +30,78 @@ def advance(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
 
     **Returns:** the state at the end of the bin.
 
-    >>> import jax.numpy as jnp
     >>> from gnode.cells import rnn
     >>> advance(rnn(1, 2, key=0), jnp.ones(2), (jnp.zeros(1), jnp.zeros(1), jnp.float32(0.0)), Solver()).tolist()
     [1.0, 1.0]
     """
-    for name, array, shape in (("h", h, (cell.state_size,)), *(("bin", x, (cell.inputs,)) for x in bin[:2])):
-        if array.shape != shape:
-            raise errors.ArgumentError(f"{name} holds an array of shape {array.shape}, but must have shape {shape}.")
-    if not isinstance(bin[2], Tracer) and not np.isfinite(bin[2]):
-        raise errors.ArgumentError(f"the length of the bin is {bin[2]}, but must be a number.")
-    return _advancer(solver)(cell, h, bin, solver)
+    if len(bin) < 3:
+        raise errors.ArgumentError(f"bin holds {len(bin)} things, but must hold three: two inputs and a length.")
+    now = Bin(*bin)
+    if solver.interpolation == "hold":
+        now = now._replace(end=None)
+    inputs = [x for x in (now.start, now.end, now.before) if x is not None]
+    for name, array, shape in (("h", h, (cell.state_size,)), *(("bin", x, (cell.inputs,)) for x in inputs)):
+        if jnp.shape(array) != shape:
+            raise errors.ArgumentError(
+                f"{name} holds an array of shape {jnp.shape(array)}, but must have shape {shape}."
+            )
+    if not isinstance(now.length, Tracer) and not np.isfinite(now.length):
+        raise errors.ArgumentError(f"the length of the bin is {now.length}, but must be a number.")
+    return moved(cell, h, now, solver)
 
 
-def _advancer(solver: Solver) -> Callable[[Cell, State, Bin, Solver], State]:
+def moved(cell: Cell, h: State, bin: Bin, solver: Solver, flow: Callable[..., State] | None = None) -> State:
+    """Computes the state at the end of a bin: what the arrival of a sample does, then the flow.
+
+    `flow` integrates the flow of one bin; the integrator of the solver if None.
+    """
+    flow = _flow_by(solver) if flow is None else flow
+    if isinstance(cell, Layers):
+        return _through_layers(cell, h, bin, solver, flow)
+    if bin.before is not None and cell.has("control"):
+        arrival = Bin(bin.before, bin.start, jnp.zeros_like(bin.length))
+        h = flow(cell, h, arrival, solver)
+    if cell.has("jump"):
+        h = jnp.where(bin.length > 0, cell.jump(h, bin.start), h)
+    return flow(cell, h, bin, solver)
+
+
+def _through_layers(cell: Layers, h: State, bin: Bin, solver: Solver, flow: Callable[..., State]) -> State:
+    """Every layer moves under the output that the layer below has at the end of the bin, held."""
+    ends: list[State] = []
+    for layer, part in zip(cell.layers, cell.parts(h)):
+        end = moved(layer, part, bin, solver, flow)
+        before = None if bin.before is None else layer.seen(part, bin.before)
+        bin = Bin(layer.seen(end, bin.start), None, bin.length, before)
+        ends.append(end)
+    return jnp.concatenate(ends)
+
+
+def noise_of(cell: Cell, h: State, bin: Bin, kick: State) -> State:
+    """Returns what noise adds to the state at the end of a bin; its factor is that of the state at the start (Ito)."""
+    return kick * cell.diffusion(h, bin.start) if cell.has("diffusion") else kick
+
+
+def rate(cell: Cell, h: State, bin: Bin, share: Array | float) -> State:
+    """Returns dh/dt at a fraction `share` of the bin; for a cell with a control the derivative by that fraction."""
+    field = cell.vector_field(h, input_at(bin, share))
+    if not cell.has("control"):
+        return field
+    if bin.end is None:
+        return bin.length * field
+    return bin.length * field + cell.control(h, input_at(bin, share)) @ slope_at(bin, share)
+
+
+def span(cell: Cell, bin: Bin) -> Array | float:
+    """Returns the length of the bin in the unit of `rate`."""
+    return 1.0 if cell.has("control") else bin.length
+
+
+def _flow_by(solver: Solver) -> Callable[[Cell, State, Bin, Solver], State]:
     if solver.method == "forward_backward_euler":
         return _forward_backward_euler
+    if solver.method == "own":
+        return _own_steps
     if solver.method == "euler" and solver.adjoint == "discretise_then_optimise":
         return _euler
     # It takes a quarter of a second to import, for which forward Euler need not wait.
@@ -56,19 +110,27 @@ def _advancer(solver: Solver) -> Callable[[Cell, State, Bin, Solver], State]:
     return by_diffrax
 
 
-def input_at(bin: Bin, share: Array | float, solver: Solver) -> Input:
-    """Interpolates the input at a fraction `share` of the bin, from 0 to 1."""
-    start, end, _ = bin
-    return start if solver.interpolation == "hold" else start + share * (end - start)
-
-
 def _euler(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
-    step = bin[2] / solver.substeps
+    step = span(cell, bin) / solver.substeps
 
     def substep(index: Array | int, h: State) -> State:
-        return h + step * cell.vector_field(h, input_at(bin, index / solver.substeps, solver))
+        return h + step * rate(cell, h, bin, index / solver.substeps)
 
     return _repeat(solver.substeps, substep, h)
+
+
+def _own_steps(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
+    if not cell.has("own_step"):
+        raise errors.ArgumentError(
+            f"method is 'own', but {type(cell).__name__} has no step of its own; use method {cell.default_method!r}."
+        )
+    step = bin.length / solver.substeps
+
+    def substep(index: Array | int, h: State) -> State:
+        return cell.own_step(h, input_at(bin, index / solver.substeps), step)
+
+    # A formula may move the state in no time by rounding, or not be made for it.
+    return jnp.where(bin.length > 0, _repeat(solver.substeps, substep, h), h)
 
 
 def _forward_backward_euler(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
@@ -78,14 +140,14 @@ def _forward_backward_euler(cell: Cell, h: State, bin: Bin, solver: Solver) -> S
             f"{type(cell).__name__} has one; use method 'euler'."
         )
     first, second = cell.blocks
-    step = bin[2] / solver.substeps
+    step = bin.length / solver.substeps
 
     def substep(index: Array | int, h: State) -> State:
-        x = input_at(bin, index / solver.substeps, solver)
+        x = input_at(bin, index / solver.substeps)
         field, field_of_second = cell.fields_of_blocks(h, x)
-        moved = h[first] + step * field
-        h = h.at[first].set(moved)
-        return h.at[second].add(step * field_of_second(moved))
+        ahead = h[first] + step * field
+        h = h.at[first].set(ahead)
+        return h.at[second].add(step * field_of_second(ahead))
 
     return _repeat(solver.substeps, substep, h)
 

@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from gnode.cells import Cell
-from gnode.solve._bin import Bin, State, input_at
+from gnode.solve._bin import State, rate, span
+from gnode.solve._path import Bin
 from gnode.solve._solver import ADAPTIVE, Solver
 
 
@@ -52,7 +53,7 @@ def by_diffrax(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
     # Time is scaled to run from 0 to 1 within the bin, so that a bin of length 0 (padding) needs no special case.
     def field(share: Any, h: State, args: tuple[Cell, Bin]) -> State:
         cell, bin = args
-        return bin[2] * cell.vector_field(h, input_at(bin, share, solver))
+        return span(cell, bin) * rate(cell, h, bin, share)
 
     if solver.method in ADAPTIVE:
         stepping = diffrax.PIDController(rtol=solver.rtol, atol=solver.atol)

@@ -15,13 +15,15 @@ from jaxtyping import Array, Float
 
 from gnode import errors
 from gnode.arguments import checked, real_array
-from gnode.cells import Cell, Gated
+from gnode.cells import Cell, DiagonalCell, Gated, Layers
 from gnode.devices import cores_in_use
-from gnode.solve._bin import Bin, State, advance
+from gnode.solve._bin import State, moved, noise_of
 from gnode.solve._chunks import in_chunks
 from gnode.solve._cores import Integrate, over_cores
 from gnode.solve._described_euler import described_euler, is_described
+from gnode.solve._diagonal import all_bins_of_diagonal, is_diagonal
 from gnode.solve._gated_euler import gated_euler, has_hand_written_derivative, pays
+from gnode.solve._path import Bin, bins_of
 from gnode.solve._solver import Solver, as_solver
 from gnode.solve._unroll import unroll
 from gnode.solve.gpu.choice import is_one_euler_step, kernel_for
@@ -139,7 +141,7 @@ def rollout_batch_at_once(
     (4, 5, 3)
     """
     _check_batch(cell, xs, h0, dt)
-    return all_at_once(cell, xs, h0, dt, solver, _kicks(cell, dt, noise), guess)
+    return _at_once(cell, xs, h0, dt, solver, noise, guess)
 
 
 @checked
@@ -175,11 +177,36 @@ def rollout_batch(
     (4, 5, 3)
     """
     _check_batch(cell, xs, h0, dt)
-    kicks = _kicks(cell, dt, noise)
+    return _trials(cell, xs, h0, dt, solver, gradient_only, noise)
+
+
+def _trials(
+    cell: Cell,
+    xs: Array,
+    h0: Array,
+    dt: Array,
+    solver: Solver,
+    gradient_only: bool = False,
+    noise: Array | None = None,
+    first: Array | None = None,
+) -> Float[Array, "trials time state"]:
+    """Integrates a batch by the implementation that suits it. `first` is the input before the first sample."""
+    if isinstance(cell, Layers):
+
+        def run(layer: Cell, xs: Array, h0: Array, solver: Solver, noise: Array | None, _: Any, first: Any) -> AtOnce:
+            return _found_by_loop(_trials(layer, xs, h0, dt, solver, gradient_only, noise, first))
+
+        return _layer_by_layer(run, cell, xs, h0, solver, noise).states
     if goes_at_once(cell, solver, *xs.shape[:2]):
-        return all_at_once(cell, xs, h0, dt, solver, kicks).states
-    if kicks is not None:
-        return jax.vmap(lambda x, h, steps, kick: _by_steps(cell, x, h, steps, solver, kick))(xs, h0, dt, kicks)
+        return _at_once(cell, xs, h0, dt, solver, noise, first=first).states
+    if not cell.has("control"):
+        first = None  # what no other cell feels
+    kicks = _kicks(cell, dt, noise)
+    if isinstance(cell, DiagonalCell) and is_diagonal(cell, solver):
+        return all_bins_of_diagonal(cell, xs, h0, dt, solver, kicks)
+    if kicks is not None or first is not None:
+        each = lambda x, h, steps, kick, first: _by_steps(cell, x, h, steps, solver, kick, first)  # noqa: E731
+        return jax.vmap(each)(xs, h0, dt, kicks, first)
     parts = cores_in_use(solver.cores)
     trials = -(-xs.shape[0] // parts)
     kernel = kernel_for(cell, solver, h0.dtype, xs.shape[0]) if gradient_only else None
@@ -199,8 +226,8 @@ def rollout_batch(
 def _integrate(
     cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver
 ) -> Float[Array, "time state"]:
-    if goes_at_once(cell, solver, 1, xs.shape[0]):
-        return all_at_once(cell, xs[None], h0[None], steps[None], solver).states[0]
+    if isinstance(cell, Layers | DiagonalCell) or goes_at_once(cell, solver, 1, xs.shape[0]):
+        return _trials(cell, xs[None], h0[None], steps[None], solver)[0]
     if _is_by_hand(cell, solver, trials=1):
         return _by_hand(cell, solver)(h0[None], (xs[:, None], steps[:, None]))[:, 0]
     return _by_steps(cell, xs, h0, steps, solver)
@@ -208,7 +235,62 @@ def _integrate(
 
 @eqx.filter_jit
 def _integrate_at_once(cell: Cell, xs: Array, h0: Array, steps: Array, solver: Solver, guess: Array | None) -> AtOnce:
-    return all_at_once(cell, xs, h0, steps, solver, guess=guess)
+    return _at_once(cell, xs, h0, steps, solver, guess=guess)
+
+
+def _at_once(
+    cell: Cell,
+    xs: Array,
+    h0: Array,
+    dt: Array,
+    solver: Solver,
+    noise: Array | None = None,
+    guess: Array | None = None,
+    first: Array | None = None,
+) -> AtOnce:
+    """Integrates a batch, all bins at once; layers one after the other."""
+    if isinstance(cell, Layers):
+
+        def run(
+            layer: Cell, xs: Array, h0: Array, solver: Solver, noise: Array | None, guess: Array | None, first: Any
+        ) -> AtOnce:
+            return _at_once(layer, xs, h0, dt, solver, noise, guess, first)
+
+        return _layer_by_layer(run, cell, xs, h0, solver, noise, guess)
+    kicks = _kicks(cell, dt, noise)
+    if isinstance(cell, DiagonalCell) and is_diagonal(cell, solver):
+        states = all_bins_of_diagonal(cell, xs, h0, dt, solver, kicks)
+        return AtOnce(states, jnp.int32(1), jnp.bool_(True))
+    return all_at_once(cell, xs, h0, dt, solver, kicks, guess, first)
+
+
+def _layer_by_layer(
+    run: Callable[..., AtOnce],
+    cell: Layers,
+    xs: Array,
+    h0: Array,
+    solver: Solver,
+    noise: Array | None = None,
+    guess: Array | None = None,
+) -> AtOnce:
+    """Integrates each layer over all bins under the outputs of the one below, which are held for a bin."""
+    of_noise, of_guess = ([None] * len(cell.layers) if each is None else cell.parts(each) for each in (noise, guess))
+    if cell.has("diffusion"):  # the noise is that of stochastic layers, and no other has any
+        of_noise = [own if layer.has("diffusion") else None for layer, own in zip(cell.layers, of_noise)]
+    found: list[AtOnce] = []
+    first = None
+    for layer, start, own_noise, own_guess in zip(cell.layers, cell.parts(h0), of_noise, of_guess):
+        found.append(run(layer, xs, start, solver, own_noise, own_guess, first))
+        first = layer.seen(start, xs[:, 0] if first is None else first)
+        xs = layer.seen(found[-1].states, xs)
+        solver = dataclasses.replace(solver, interpolation="hold")
+    rounds, converged = ([getattr(each, name) for each in found] for name in ("rounds", "converged"))
+    states = jnp.concatenate([each.states for each in found], axis=-1)
+    return AtOnce(states, jnp.max(jnp.stack(rounds)), jnp.all(jnp.stack(converged)))
+
+
+def _found_by_loop(states: Array) -> AtOnce:
+    return AtOnce(states, jnp.int32(0), jnp.bool_(True))
 
 
 def _by_steps(
@@ -218,20 +300,20 @@ def _by_steps(
     steps: Float[Array, " time"],
     solver: Solver,
     kicks: Float[Array, "time state"] | None = None,
+    first: Float[Array, " inputs"] | None = None,
 ) -> Array:
-    """Integrates one trial bin by bin with any method. `kicks` are added to the state at the end of each bin."""
-    ends = jnp.concatenate([xs[1:], xs[-1:]]) if solver.interpolation == "linear" else xs
+    """Integrates one trial bin by bin with any method. `kicks` are what noise adds to the state in each bin."""
 
     def step(h: State, now: tuple[Bin, Array | None]) -> tuple[State, State]:
         bin, kick = now
-        h = advance(cell, h, bin, solver)
-        h = h if kick is None else h + kick
-        return h, h
+        end = moved(cell, h, bin, solver)
+        end = end if kick is None else end + noise_of(cell, h, bin, kick)
+        return end, end
 
     def run(h: State, bins: tuple[Bin, Array | None]) -> Float[Array, "time state"]:
         return jax.lax.scan(step, h, bins, unroll=unroll(xs.shape[0]))[1]
 
-    return _with_memory(solver.memory, run)(h0, ((xs, ends, steps), kicks))
+    return _with_memory(solver.memory, run)(h0, (bins_of(cell, xs, steps, solver, first), kicks))
 
 
 def _kicks(cell: Cell, dt: Array, noise: Array | None) -> Array | None:
@@ -242,7 +324,7 @@ def _kicks(cell: Cell, dt: Array, noise: Array | None) -> Array | None:
 def _per_state(cell: Cell) -> Array:
     """tau for every component of the state: a cell with two variables per unit has it twice."""
     tau = jnp.asarray(cell.time_constant)
-    return jnp.tile(tau, cell.state_size // cell.units) if tau.ndim else tau
+    return jnp.tile(tau, cell.state_size // tau.size) if tau.ndim else tau
 
 
 def _is_by_hand(cell: Any, solver: Solver, trials: int) -> bool:

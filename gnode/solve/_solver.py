@@ -12,8 +12,8 @@ ADJOINTS = ("discretise_then_optimise", "optimise_then_discretise")
 """Ways to compute gradients: differentiate the steps, or integrate the adjoint equation."""
 MEMORIES = ("store", "checkpoint")
 """What the backward pass keeps: everything, or checkpoints from which it recomputes the rest."""
-INTERPOLATIONS = ("hold", "linear")
-"""The input between its samples: piecewise constant or piecewise linear."""
+INTERPOLATIONS = ("hold", "linear", "hermite", "natural")
+"""The input between its samples: piecewise constant, straight lines, or cubics (see `gnode/solve/_path.py`)."""
 KERNELS = ("auto", "loop", "fused", "streamed")
 """Implementations of the loop over bins in training."""
 
@@ -43,6 +43,7 @@ METHODS: dict[str, str] = {
     "rk4": "the classical Runge-Kutta method, order 4",
     "tsit5": "Tsitouras 5(4), adaptive with tolerances rtol and atol",
     "kvaerno5": "Kvaerno 5(4), implicit and adaptive, for stiff vector fields",
+    "own": "the cell's own formula for one bin (LTC, CfC, LMU, S4D, LRU)",
 }
 """The integrators and their descriptions."""
 
@@ -72,7 +73,8 @@ class Solver:
     - `method`: a name from `METHODS`.
     - `substeps`: the number of steps per bin of a fixed-step method.
     - `interpolation`: the input between its samples. "hold" keeps x_t during bin t; "linear" interpolates from x_t at the
-      start of bin t to x_(t+1) at its end, which is not causal: it uses the next sample.
+      start of bin t to x_(t+1) at its end, "hermite" and "natural" by cubics. These three are not causal: they use the next
+      sample, and "natural" all samples.
     - `adjoint`: "discretise_then_optimise" differentiates the steps of the solver; "optimise_then_discretise" integrates
       the adjoint equation backwards in time, bin by bin, from the stored state at the end of each bin.
     - `memory`: the memory of the backward pass. "store" keeps the intermediate results of every bin; "checkpoint" keeps
@@ -153,10 +155,10 @@ class Solver:
             )
         if self.time == "parallel":
             self._check_parallel()
-        if self.method == "forward_backward_euler" and self.adjoint == "optimise_then_discretise":
+        if self.method in ("forward_backward_euler", "own") and self.adjoint == "optimise_then_discretise":
             raise errors.ArgumentError(
-                "adjoint is 'optimise_then_discretise', which needs a flow, but method 'forward_backward_euler' splits the "
-                "flow; use method 'euler'."
+                f"adjoint is 'optimise_then_discretise', which needs a flow, but method {self.method!r} is not an integrator "
+                f"of one; use method 'euler'."
             )
 
     def _check_parallel(self) -> None:

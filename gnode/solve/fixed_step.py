@@ -1,15 +1,17 @@
 """One bin of a solver with fixed steps, written out: what `advance` computes, without the loops of diffrax."""
 
 import dataclasses
+from functools import partial
 from typing import Any
 
 from jaxtyping import Array, Float
 
 from gnode.cells import Cell
-from gnode.solve._bin import advance
+from gnode.solve._bin import moved, rate, span
+from gnode.solve._path import Bin
 from gnode.solve._solver import ADAPTIVE, Solver
 
-__all__ = ["fixed_step", "has_fixed_step"]
+__all__ = ["fixed_step", "has_fixed_step", "step_of_bin"]
 
 
 def has_fixed_step(solver: Solver) -> bool:
@@ -18,33 +20,36 @@ def has_fixed_step(solver: Solver) -> bool:
 
 
 def fixed_step(
-    cell: Cell,
-    h: Float[Array, " state"],
-    x: Float[Array, " inputs"],
-    dt: Any,
-    solver: Solver,
-    x_end: Float[Array, " inputs"] | None = None,
+    cell: Cell, h: Float[Array, " state"], x: Float[Array, " inputs"], dt: Any, solver: Solver
 ) -> Float[Array, " state"]:
-    """Computes the state after a bin of length `dt` under the input `x`, which stays or goes to `x_end` linearly."""
-    tableau = _tableau_of(solver)
-    if tableau is None:  # the adjoint decides how the steps are differentiated, and nothing else
-        ends = x if x_end is None else x_end
-        return advance(cell, h, (x, ends, dt), dataclasses.replace(solver, adjoint="discretise_then_optimise"))
-    step = dt / solver.substeps
+    """Computes the state after a bin of length `dt` under the constant input `x`."""
+    return step_of_bin(cell, h, Bin(x, None, dt), solver)
+
+
+def step_of_bin(cell: Cell, h: Float[Array, " state"], bin: Bin, solver: Solver) -> Float[Array, " state"]:
+    """Computes the state at the end of a bin, whatever its input does."""
+    # The adjoint decides how the steps are differentiated, and nothing else.
+    plain = dataclasses.replace(solver, adjoint="discretise_then_optimise")
+    tableau = _tableau_of(plain)
+    return moved(cell, h, bin, plain, None if tableau is None else partial(_runge_kutta, tableau))
+
+
+def _runge_kutta(tableau: Any, cell: Cell, h: Array, bin: Bin, solver: Solver) -> Array:
+    step = span(cell, bin) / solver.substeps
     for substep in range(solver.substeps):
 
-        def input_at(share: float, substep: int = substep) -> Array:
-            return x if x_end is None else x + (substep + share) / solver.substeps * (x_end - x)
+        def slope(h: Array, share: float, substep: int = substep) -> Array:
+            return rate(cell, h, bin, (substep + share) / solver.substeps)
 
-        slopes = [cell.vector_field(h, input_at(0.0))]
+        slopes = [slope(h, 0.0)]
         for row, share in zip(tableau.a_lower, tableau.c):
-            slopes.append(cell.vector_field(h + step * _combined(row, slopes), input_at(float(share))))
+            slopes.append(slope(h + step * _combined(row, slopes), float(share)))
         h = h + step * _combined(tableau.b_sol, slopes)
     return h
 
 
 def _tableau_of(solver: Solver) -> Any:
-    if solver.method in ("euler", "forward_backward_euler"):
+    if solver.method in ("euler", "forward_backward_euler", "own"):
         return None
     from gnode.solve._diffrax_steps import tableau_of  # imports diffrax
 

@@ -12,9 +12,11 @@ from gnode.cells import Cell
 from gnode.devices import is_on_gpu
 from gnode.solve._at_once import Newton, Rounds, Step, at_once
 from gnode.solve._chunks import in_chunks
+from gnode.solve._bin import noise_of
 from gnode.solve._gated_euler import has_hand_written_derivative, stacks
+from gnode.solve._path import bins_of
 from gnode.solve._solver import ADAPTIVE, Solver
-from gnode.solve.fixed_step import fixed_step
+from gnode.solve.fixed_step import step_of_bin
 from gnode.solve.gpu.side_by_side import networks_side_by_side
 
 WIDEST_FULL = 64
@@ -56,11 +58,15 @@ def all_at_once(
     solver: Solver,
     kicks: Float[Array, "trials time state"] | None = None,
     guess: Float[Array, "trials time state"] | None = None,
+    first: Float[Array, "trials inputs"] | None = None,
 ) -> AtOnce:
-    """Integrates a batch of trials, all bins at once. `kicks` are added to the state at the end of each bin."""
+    """Integrates a batch of trials, all bins at once.
+
+    `kicks` are what noise adds to the states at the end of each bin, `first` is the input before the first sample.
+    """
     values, structure = eqx.partition(cell, eqx.is_inexact_array)
-    ends = jnp.concatenate([xs[:, 1:], xs[:, -1:]], axis=1) if solver.interpolation == "linear" else None
-    bins, guess = jax.tree.map(lambda array: jnp.swapaxes(array, 0, 1), ((xs, ends, dt, kicks), guess))
+    path = jax.vmap(lambda x, dt, first: bins_of(cell, x, dt, solver, first))(xs, dt, first)
+    bins, guess = jax.tree.map(lambda array: jnp.swapaxes(array, 0, 1), ((path, kicks), guess))
     return iterate_at_once(partial(_step, structure, solver), values, h0, bins, solver, guess)
 
 
@@ -120,11 +126,12 @@ def _wins(cell: Cell, solver: Solver, trials: int, time: int) -> bool:
 
 
 def _step(structure: PyTree, solver: Solver, values: PyTree, h: Array, bin: PyTree) -> Array:
-    x, end, dt, kick = bin
+    now, kick = bin
     # Products of operands that are rounded to TF32 would keep the residual from ever becoming small.
     with jax.default_matmul_precision("highest"):
-        moved = fixed_step(eqx.combine(values, structure), h, x, dt, solver, end)
-    return moved if kick is None else moved + kick
+        cell = eqx.combine(values, structure)
+        end = step_of_bin(cell, h, now, solver)
+        return end if kick is None else end + noise_of(cell, h, now, kick)
 
 
 def _is_diagonal(size: int, solver: Solver) -> bool:

@@ -33,7 +33,8 @@ def perturbed(
     net: AbstractNetwork, batch: Batch, choices: Settings, hyper: Hyper, key: Key
 ) -> tuple[AbstractNetwork, Perturbation]:
     """Draws the dropout and the noise of one update. Without any of them nothing is drawn."""
-    if not choices.is_noisy:
+    is_stochastic = net.cell.has("diffusion")
+    if not (choices.is_noisy or is_stochastic):
         return net, Perturbation(batch)
     key_drop, key_inputs, key_starts, key_states = jax.random.split(key, 4)
     if choices.dropout:
@@ -45,8 +46,9 @@ def perturbed(
     if choices.initial_noise:
         starts = jax.vmap(net.initial)(batch.inputs[:, 0])
         starts += hyper["initial_noise"] * jax.random.normal(key_starts, starts.shape)
-    if choices.state_noise:
-        noise = hyper["state_noise"] * jax.random.normal(key_states, (*batch.dt.shape, net.cell.state_size))
+    if choices.state_noise or is_stochastic:  # the paths of a neural SDE, whose noise has a size of its own
+        size = 1.0 if is_stochastic else hyper["state_noise"]
+        noise = size * jax.random.normal(key_states, (*batch.dt.shape, net.cell.state_size))
     return net, Perturbation(batch, starts, noise)
 
 
