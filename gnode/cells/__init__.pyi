@@ -12,6 +12,7 @@ from gnode.cells._cornn import cornn as cornn
 from gnode.cells._dale import Dale as Dale
 from gnode.cells._dale import dale as dale
 from gnode.cells._diagonal import DiagonalCell as DiagonalCell
+from gnode.cells._diagonal import Mixing as Mixing
 from gnode.cells._gated import Gated as Gated
 from gnode.cells._gated import gated as gated
 from gnode.cells._gated import gnode as gnode

@@ -189,12 +189,15 @@ class SecondOrderCell(Cell):
 
 
 def _facts(cell: Cell) -> list[str]:
-    """Returns what the `repr` of a cell says: its sizes, its stacks and tau."""
+    """Returns what the `repr` of a cell says: its sizes, its stacks, tau and its layers."""
     facts = [plural(cell.inputs, "input"), plural(cell.units, "unit")]
-    stacks = {name: getattr(cell, name, None) for name in ("F", "G")}
+    stacks = {name: getattr(cell, name, None) for name in ("F", "G", "S")}
     facts += [f"{name}={stack.sizes_text}" for name, stack in stacks.items() if isinstance(stack, Stack)]
     own = getattr(cell, "timescale", None)
-    return [*facts, f"tau={values_repr(cell.time_constant) if own is None else own.text}"]
+    facts.append(f"tau={values_repr(cell.time_constant) if own is None else own.text}")
+    below = getattr(cell, "layers", ())
+    kinds = dict.fromkeys(type(layer).__name__ for layer in below)
+    return [*facts, f"{plural(len(below), 'layer')} of {' and '.join(kinds)}"] if below else facts
 
 
 def check_sizes(inputs: int, state: int, widths: Sequence[int] = ()) -> tuple[int, int]:

@@ -51,7 +51,7 @@ class GRUODEBayes(Cell):
     | GRU: reset, update, candidate | `W`, `U`, `b` | 3N x N, 3N x D' prep, 3N, and `b_n` inside the candidate |
 
     >>> gru_ode_bayes(2, 5, key=0)
-    GRUODEBayes(2 inputs, 5 units, tau=1, 869 parameters)
+    GRUODEBayes(2 inputs, 5 units, tau=1, 899 parameters)
     """
 
     flow: GRUODE
@@ -153,39 +153,18 @@ def gru_ode_bayes(
     if masked and inputs % 2:
         raise errors.ArgumentError(f"masked is True, but there are {inputs} inputs, of which no half can be a mask.")
     observed = inputs // 2 if masked else inputs
-    rule = initialiser(init, bias_std)
-    key_flow, key_1, key_2, key_P, key_W, key_U, key_b, key_n = jax.random.split(as_key(key), 8)
-    W, U = (
-        blocks(rule, key_flow, 2 if minimal else 3, (state, state)),
-        blocks(rule, jax.random.fold_in(key_flow, 1), 2 if minimal else 3, (state, 2 * observed)),
-    )
-    first = FIRST_BIAS if bias_std is None else 0.0
-    rows = W.shape[0]
-    flow = GRUODE(
-        W=W,
-        U=U if impute else jnp.zeros_like(U),
-        b=jnp.full(rows, first) if impute else jnp.zeros(rows),
-        timescale=timescale(tau, learn_tau, state),
-        minimal=bool(minimal),
-        inputs=2 * observed,
-        units=state,
-    )
-    prediction = Stack(
-        W=(rule.weight(key_1, (PREDICTION_WIDTH, state)), rule.weight(key_2, (2 * observed, PREDICTION_WIDTH))),
-        U=jnp.zeros((PREDICTION_WIDTH, 0)),
-        b=(jnp.full(PREDICTION_WIDTH, first), jnp.full(2 * observed, first)),
-        hidden="relu",
-        final="identity",
-    )
+    rule, own = initialiser(init, bias_std), timescale(tau, learn_tau, state)
+    key_flow, key_prediction, key_P, key_W, key_U, key_b, key_n = jax.random.split(as_key(key), 7)
     bound = 1 / jnp.sqrt(state)
 
     def uniform(key: Key, *shape: int) -> Array:
         return jax.random.uniform(key, shape, minval=-bound, maxval=bound)
 
     spread = jnp.sqrt(2 / (4 + OBSERVATION_WIDTH))
+    first = FIRST_BIAS if bias_std is None else 0.0
     return GRUODEBayes(
-        flow=flow,
-        prediction=prediction,
+        flow=_drawn_flow(rule, first, own, (observed, state), bool(minimal), bool(impute), key_flow),
+        prediction=_drawn_prediction(rule, first, (observed, state), key_prediction),
         P=spread * jax.random.normal(key_P, (observed, 4, OBSERVATION_WIDTH)),
         p=jnp.full((observed, OBSERVATION_WIDTH), FIRST_OBSERVED_BIAS),
         W=uniform(key_W, 3 * state, state),
@@ -196,4 +175,35 @@ def gru_ode_bayes(
         impute=bool(impute),
         inputs=inputs,
         units=state,
+    )
+
+
+def _drawn_flow(
+    rule: Initialiser, first: float, tau: Timescale, sizes: tuple[int, int], minimal: bool, impute: bool, key: Key
+) -> GRUODE:
+    """Draws the flow between observations; its input is the prediction, or nothing."""
+    observed, state = sizes
+    parts = 2 if minimal else 3
+    W = blocks(rule, key, parts, (state, state))
+    U = blocks(rule, jax.random.fold_in(key, 1), parts, (state, 2 * observed))
+    return GRUODE(
+        W=W,
+        U=U if impute else jnp.zeros_like(U),
+        b=jnp.full(len(W), first if impute else 0.0),
+        timescale=tau,
+        minimal=minimal,
+        inputs=2 * observed,
+        units=state,
+    )
+
+
+def _drawn_prediction(rule: Initialiser, first: float, sizes: tuple[int, int], key: Key) -> Stack:
+    observed, state = sizes
+    key_1, key_2 = jax.random.split(key)
+    return Stack(
+        W=(rule.weight(key_1, (PREDICTION_WIDTH, state)), rule.weight(key_2, (2 * observed, PREDICTION_WIDTH))),
+        U=jnp.zeros((PREDICTION_WIDTH, 0)),
+        b=(jnp.full(PREDICTION_WIDTH, first), jnp.full(2 * observed, first)),
+        hidden="relu",
+        final="identity",
     )

@@ -38,7 +38,7 @@ class HeavyBall(SecondOrderCell):
     | a      | `bounded` | whether a is tanh |
 
     >>> hbnode(2, 5, tau=0.5, key=0)
-    HeavyBall(2 inputs, 5 units, F=5-100-5, relu, identity, tau=0.5, 1306 parameters)
+    HeavyBall(2 inputs, 5 units, F=5-100-5, tau=0.5, 1306 parameters)
     """
 
     F: Stack
@@ -91,7 +91,7 @@ def hbnode(
     >>> hbnode(2, 5, key=0).state_size
     10
     """
-    return _heavy_ball(inputs, state, False, widths, (hidden, final), (tau, learn_tau), (init, bias_std), key)
+    return _heavy_ball(inputs, state, widths, (hidden, final), (tau, learn_tau), (init, bias_std), key)
 
 
 @checked
@@ -117,18 +117,21 @@ def ghbnode(
     >>> ghbnode(2, 5, key=0).pull
     Array(0., dtype=float32)
     """
-    return _heavy_ball(inputs, state, True, widths, (hidden, final), (tau, learn_tau), (init, bias_std), key)
+    return _heavy_ball(
+        inputs, state, widths, (hidden, final), (tau, learn_tau), (init, bias_std), key, generalised=True
+    )
 
 
 def _heavy_ball(
     inputs: int,
     state: int,
-    generalised: bool,
     widths: Sequence[int],
     activations: tuple[str, str],
     tau: tuple[ArrayLike | Sequence[float], str],
     init: tuple[str | Initialiser, float | None],
     key: Key | int,
+    *,
+    generalised: bool = False,
 ) -> HeavyBall:
     widths = errors.wholes("widths", widths)
     inputs, state = check_sizes(inputs, state, widths)
@@ -140,8 +143,8 @@ def _heavy_ball(
         )
     return HeavyBall(
         F=draw_stack(as_key(key), inputs, state, widths, rule, rule, hidden=hidden, final=final),
-        damping=jnp.asarray(FIRST_DAMPING),
-        pull=jnp.asarray(0.0) if generalised else None,
+        damping=jnp.asarray(FIRST_DAMPING, float),
+        pull=jnp.zeros(()) if generalised else None,
         timescale=timescale(*tau, state),
         bounded=generalised,
         inputs=inputs,

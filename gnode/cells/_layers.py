@@ -26,7 +26,7 @@ class Layers(Cell):
     has at its end. The state is (h^1, h^2, ...).
 
     >>> layers("gru", 2, 5, count=3, key=0)
-    Layers(2 inputs, 5 units, 3 layers of GRU, tau=1, 425 parameters)
+    Layers(2 inputs, 5 units, tau=1, 3 layers of GRU, 465 parameters)
     """
 
     layers: tuple[Cell, ...]

@@ -67,7 +67,7 @@ class Stack(eqx.Module):
         inputs = getattr(self.U, "shape", ("?",))[-1]
         return module_repr(self, f"{inputs} inputs", self.sizes_text, self.hidden, self.final)
 
-    def __call__(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+    def __call__(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " outputs"]:
         phi_a, phi = activation(self.hidden), activation(self.final)
         s = phi_a(h) if self.activate_state else h
         # s W^T rather than W s: for a batch the result then has the layout of the next layer's operand.
