@@ -61,6 +61,18 @@ def test_step_is_the_map_that_a_rollout_iterates():
     np.testing.assert_allclose(net.step(states[1], XS[0, 2], 0.1), states[2], rtol=1e-5, atol=1e-6)
 
 
+def test_paths_of_a_stochastic_cell_are_drawn_by_a_key():
+    net = build("nsde", 1, 1, state=2, widths=(4,), key=0)
+    xs = jnp.zeros((200, 30, 1))
+    plain, one, again, other = (net.run(xs, dt=0.01, key=key).states for key in (None, 1, 1, 2))
+    assert jnp.array_equal(one, again)
+    assert not jnp.allclose(one, other)
+    first = (one - plain)[:, 0]  # after one bin the difference is s sqrt(dt) times a normal number
+    expected = net.cell.diffusion(jnp.zeros(2), jnp.zeros(1)) * 0.1
+    np.testing.assert_allclose(first.std(axis=0), expected, rtol=5 / np.sqrt(2 * 200))
+    assert jnp.array_equal(plain[0], plain[1])
+
+
 def test_mlp_readout():
     net = make(readout_widths=(8,))
     s = jnp.arange(4.0)
@@ -83,6 +95,7 @@ def test_lstm_shows_half_its_state():
         (lambda: make().run(XS[0], dt=0.1), "xs has shape"),
         (lambda: make().run(XS.at[0, 0, 0].set(jnp.nan), dt=0.1), "not finite"),
         (lambda: build("gnod", 2, 2, state=2, key=0), "Did you mean 'gnode'"),
+        (lambda: build("gru", 2, 2, state=2, key=0).run(np.zeros((1, 2, 2)), dt=1.0, key=3), "GRU has no noise of its"),
         (lambda: build("gru", 2, 2, state=2, widths=(3,), key=0), "it belongs to .*node.*gnode"),
         (lambda: build("gru", 2, 2, state=2, sigma=1, key=0), "no setting 'sigma'"),
     ],

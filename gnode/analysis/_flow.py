@@ -186,6 +186,7 @@ def flow_field(
     around: Any = None,
     resolution: int = 41,
     x: Any = None,
+    dt: float | None = None,
     state: int | None = None,
 ) -> FlowField:
     """Evaluates the flow at a constant input on a grid over a plane.
@@ -193,6 +194,7 @@ def flow_field(
     **Arguments:**
 
     - `source`, `x`, `state`: as in `system`.
+    - `dt`: the length of a bin in seconds, for a cell that is a map and no flow: its field is the mean velocity of a bin.
     - `plane`: by default the output plane of a network with at least two outputs and an affine readout, else the first
       two principal components of `around`, else the first two coordinates of the state.
     - `limits`: ((low, high), (low, high)) of u and v.
@@ -206,7 +208,7 @@ def flow_field(
     >>> field.velocity[0, 0]  # at (-1, -1)
     array([1., 1.])
     """
-    of = system(source, x=x, state=state)
+    of = system(source, x=x, dt=dt, state=state)
     around = None if around is None else states_of(around, of.size, "around")
     if plane is None:
         plane = default_plane(of, around)

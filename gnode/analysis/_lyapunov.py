@@ -15,7 +15,7 @@ from gnode.arguments import checked
 from gnode.cells import Cell
 from gnode.network import AbstractNetwork
 from gnode.precision import double
-from gnode.solve import Solver
+from gnode.solve import Solver, advance
 from gnode.solve.fixed_step import fixed_step
 from gnode.solve.parallel import is_at_once
 
@@ -89,7 +89,8 @@ def lyapunov(
     - `start`: the initial state.
     - `steps`: the number of steps to average over.
     - `transient`: the number of steps before those, in which the state reaches its attractor and Q aligns.
-    - `xs`: the inputs of a driven trajectory (time x inputs), repeated if they are fewer than the steps.
+    - `xs`: the inputs of a driven trajectory (time x inputs), repeated if they are fewer than the steps. They are held
+      from sample to sample; a cell that changes of the input move (`Cell.control`) feels the step to each of them.
     - `exponents`: how many of the largest exponents to compute, all by default.
 
     **Returns:** a `LyapunovExponents`.
@@ -134,19 +135,27 @@ def _growth(of: System, h0: Array, inputs: Array, count: int) -> Float[Array, "t
         Q, R = jnp.linalg.qr(J @ Q)
         return Q, jnp.log(jnp.abs(jnp.diagonal(R)))
 
-    def step(carried: tuple[Array, Array], x: Array) -> tuple[tuple[Array, Array], Array]:
+    solver = dataclasses.replace(of.solver, interpolation="hold")
+
+    def moved(h: Array, bin: tuple[Array, Array]) -> Array:
+        x, x_before = bin
+        arrival = (x_before,) if of.cell.has("control") else ()
+        return advance(of.cell, h, (x, None, jnp.asarray(of.bin(), h.dtype), *arrival), solver)
+
+    def step(carried: tuple[Array, Array], bin: tuple[Array, Array]) -> tuple[tuple[Array, Array], Array]:
         h, Q = carried
 
-        def advance(h: Array) -> tuple[Array, Array]:
-            end = of.step(h, x)
+        def once(h: Array) -> tuple[Array, Array]:
+            end = moved(h, bin)
             return end, end
 
-        J, end = jax.jacrev(advance, has_aux=True)(h)
+        J, end = jax.jacrev(once, has_aux=True)(h)
         Q, growth = stretch(Q, J)
         return (end, Q), growth
 
-    if not is_at_once(of.solver):
-        return jax.lax.scan(step, (h0, start), inputs)[1]
+    bins = (inputs, jnp.concatenate([inputs[:1], inputs[:-1]]))
+    if not is_at_once(of.solver) or of.cell.has("control"):
+        return jax.lax.scan(step, (h0, start), bins)[1]
     # States and Jacobians of all steps at once; only the small QR decompositions follow one another.
     path = of.path(h0[None], inputs)[:, 0]
     before = jnp.concatenate([h0[None], path[:-1]])

@@ -10,7 +10,7 @@ from jaxtyping import Array, Complex, Float
 from gnode import errors
 from gnode.analysis._system import Field, System, in_chunks, last_axis, states_of, system
 from gnode.arguments import checked
-from gnode.cells import Cell
+from gnode.cells import Cell, Layers
 from gnode.network import AbstractNetwork
 from gnode.solve import Solver
 from gnode.wording import plural
@@ -39,6 +39,7 @@ class Stability:
     | eta(D)    | `abscissa`         | the largest real part of lambda                                               |
     |           | `radius`           | the largest modulus of mu; None without `dt`                                  |
     |           | `margin`           | a direction is marginal if |Re lambda|, per second, is at most this           |
+    |           | `is_flow`          | whether there is a flow; otherwise lambda is ln(mu) / dt, so that both agree  |
 
     No example: made by `stability`.
     """
@@ -47,6 +48,7 @@ class Stability:
     map_eigenvalues: Complex[np.ndarray, "count state"] | None
     margin: float
     dt: float | None
+    is_flow: bool = True
 
     def __len__(self) -> int:
         return len(self.flow_eigenvalues)
@@ -143,7 +145,8 @@ def stability(
     """Computes the eigenvalues of the flow and of the map at each state.
 
     The flow decays along an eigenvector of D = df/dh if Re lambda < 0, the map h -> step(h) if |mu| < 1. One Euler step
-    has mu = 1 + dt lambda, so an oscillation that decays under the flow can grow under the map.
+    has mu = 1 + dt lambda, so an oscillation that decays under the flow can grow under the map. A cell that is a map and no
+    flow (`Cell.is_flow`) needs `dt`; its lambda = ln(mu) / dt is the rate at which perturbations grow from bin to bin.
 
     **Arguments:**
 
@@ -163,19 +166,24 @@ def stability(
     rate = errors.not_negative("margin", margin) * float(of.rate)
     if states.size == 0:
         empty = np.zeros((0, of.size), complex)
-        return Stability(empty, None if of.dt is None else empty, rate, of.dt)
+        return Stability(empty, None if of.dt is None else empty, rate, of.dt, of.is_flow)
     states = states_of(states, of.size)
     flow, mapped = [], []
     for start in range(0, len(states), chunk):
-        J = in_chunks(_flow_jacobian, of, states[start : start + chunk], chunk)
-        flow.append(_eigenvalues(J))
+        block = states[start : start + chunk]
+        if not of.is_flow:
+            mapped.append(_eigenvalues(in_chunks(_map_jacobian, of, block, chunk)))
+            flow.append(_rates_of_map(mapped[-1], of.bin()))
+            continue
+        flow.append(_eigenvalues(in_chunks(_flow_jacobian, of, block, chunk)))
         if of.dt is not None:
-            mapped.append(_map_eigenvalues(of, states[start : start + chunk], flow[-1], of.dt, chunk))
+            mapped.append(_map_eigenvalues(of, block, flow[-1], of.dt, chunk))
     return Stability(
         _sorted(np.concatenate(flow), by_modulus=False),
         _sorted(np.concatenate(mapped), by_modulus=True) if mapped else None,
         rate,
         of.dt,
+        of.is_flow,
     )
 
 
@@ -207,9 +215,16 @@ def _eigenvalues(matrices: Float[np.ndarray, "count n n"]) -> Complex[np.ndarray
 
 
 def _map_eigenvalues(of: System, states: np.ndarray, flow: np.ndarray, dt: float, chunk: int) -> np.ndarray:
-    if of.solver.method == "euler" and of.solver.substeps == 1:
+    # In a bin of layers each one moves under the output that the one below has at the end.
+    if of.solver.method == "euler" and of.solver.substeps == 1 and not isinstance(of.cell, Layers):
         return 1 + dt * flow
     return _eigenvalues(in_chunks(_map_jacobian, of, states, chunk))
+
+
+def _rates_of_map(multipliers: Complex[np.ndarray, "count n"], dt: float) -> Complex[np.ndarray, "count n"]:
+    """Returns ln(mu) / dt; the real part is -inf where mu = 0."""
+    with np.errstate(divide="ignore"):
+        return np.log(np.abs(multipliers)) / dt + 1j * (np.angle(multipliers) / dt)
 
 
 def _sorted(values: np.ndarray, by_modulus: bool) -> np.ndarray:

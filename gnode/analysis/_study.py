@@ -143,7 +143,7 @@ def study(
         slow_count=len(settled),
         visited_count=len(tried),
         components=pca(visited),
-        field=flow_field(net, around=visited, x=held) if net.cell.state_size > 1 else None,
+        field=flow_field(net, around=visited, x=held, dt=dt) if net.cell.state_size > 1 else None,
         driven=driven,
         errors_by_amplitude=tuple(errors_by_amplitude),
         dt=dt,

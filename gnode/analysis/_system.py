@@ -15,6 +15,7 @@ from gnode.cells import Cell, GatedCell
 from gnode.network import AbstractNetwork, Network
 from gnode.precision import double, to_dtype
 from gnode.solve import Solver, advance, rollout_batch
+from gnode.solve.fixed_step import fixed_step, has_fixed_step
 from gnode.solve.parallel import is_at_once
 from gnode.wording import plural
 
@@ -46,6 +47,10 @@ class System(eqx.Module):
     |         | `residual` | the expression that vanishes at an equilibrium, in units of state       |
     | 1 / tau | `rate`     | the rate of the cell, per second; 1 for a function f                    |
 
+    A cell that jumps when a sample arrives, or has a map in place of an equation, has no f that says where the state goes
+    (`Cell.is_flow`). Then `flow` is the mean velocity of a bin, (step(h) - h) / dt, which vanishes at the fixed points of
+    the map, and stability is that of the map.
+
     No example: made by `system`.
     """
 
@@ -66,15 +71,22 @@ class System(eqx.Module):
         return f"System({name}, {plural(self.size, 'dimension')}, {self.solver.method}, dt={self.dt})"
 
     @property
+    def is_flow(self) -> bool:
+        """Whether the cell is a flow; otherwise it is a map of one bin."""
+        return self.cell.is_flow
+
+    @property
     def is_gated(self) -> bool:
         """Whether f is known as the product of a gate and a drift."""
-        return isinstance(self.cell, GatedCell)
+        return isinstance(self.cell, GatedCell) and self.is_flow
 
     @checked
     def flow(self, h: State) -> State:
-        """Returns dh/dt, per second."""
+        """Returns dh/dt, per second; for a cell that is a map, (step(h) - h) / dt."""
         self._check(h)
-        return self.cell.vector_field(h, jnp.asarray(self.x))
+        if self.is_flow:
+            return self.cell.vector_field(h, jnp.asarray(self.x))
+        return (self._mapped(h) - h) / self.bin()
 
     @checked
     def drift(self, h: State) -> State:
@@ -92,14 +104,27 @@ class System(eqx.Module):
     def step(self, h: State, x: Float[Array, " inputs"] | None = None) -> State:
         """Returns the state one bin later, under the input `x` (by default the system's own)."""
         self._check(h)
-        if self.dt is None:
-            raise errors.ArgumentError(
-                "dt is missing: a system without it has a flow, but no steps; pass dt to system."
-            )
+        length = self.bin()
         if x is not None and x.shape != (self.cell.inputs,):
             raise errors.ArgumentError(f"x has shape {x.shape}, but must have shape ({self.cell.inputs},).")
         held = jnp.asarray(self.x if x is None else x)
-        return advance(self.cell, jnp.asarray(h), (held, held, jnp.asarray(self.dt, dtype=h.dtype)), self.solver)
+        return advance(self.cell, jnp.asarray(h), (held, held, jnp.asarray(length, dtype=h.dtype)), self.solver)
+
+    def bin(self) -> float:
+        """Returns the length of a bin in seconds.
+
+        **Raises:** `ArgumentError` if it is not known.
+        """
+        if self.dt is not None:
+            return self.dt
+        if self.is_flow:
+            raise errors.ArgumentError(
+                "dt is missing: a system without it has a flow, but no steps; pass dt to system."
+            )
+        raise errors.ArgumentError(
+            f"dt is missing: a {type(self.cell).__name__} is a map of one bin and no flow, so pass the length of a bin in "
+            f"seconds, such as dt=0.1."
+        )
 
     def path(
         self, starts: Float[Array, "count state"], xs: Float[Array, "time inputs"]
@@ -126,6 +151,15 @@ class System(eqx.Module):
     def scaled_flow(self, h: State) -> State:
         """Returns tau f."""
         return self.flow(h) / self.rate
+
+    def _mapped(self, h: State) -> State:
+        """Returns the state one bin later, by steps that have a forward derivative."""
+        length = jnp.asarray(self.bin(), dtype=h.dtype)
+        if has_fixed_step(self.solver):
+            return fixed_step(self.cell, h, jnp.asarray(self.x), length, self.solver)
+        step = jax.custom_jvp(self.step)  # the steps of diffrax have a backward derivative alone
+        step.defjvp(lambda given, moved: (self.step(*given), jax.jacrev(self.step)(*given) @ moved[0]))
+        return step(h)
 
     def _check(self, h: State) -> None:
         if h.shape != (self.size,):
@@ -264,8 +298,10 @@ def gate_of(source: System, h: State) -> State:
 
 
 def outputs_of(source: System, h: State) -> Float[Array, " outputs"]:
-    """Returns the readout of a state; the state itself without a network."""
-    return h if source.network is None else source.network.read(h)
+    """Returns the readout of a state at the constant input; the state itself without a network."""
+    if source.network is None:
+        return h
+    return source.network.read(h, jnp.asarray(source.x, h.dtype))
 
 
 def _field_cell(field: Field, x: Any, state: int | None) -> FieldCell:

@@ -5,7 +5,5 @@ from gnode.baselines._baselines import characters_baseline as characters_baselin
 from gnode.baselines._baselines import resume_neural_cde as resume_neural_cde
 from gnode.baselines._baselines import train_neural_cde as train_neural_cde
 from gnode.baselines._baselines import walker2d_baseline as walker2d_baseline
-from gnode.baselines._neural_cde import NeuralCDE as NeuralCDE
-from gnode.baselines._neural_cde import natural_spline as natural_spline
 from gnode.baselines._neural_cde import neural_cde as neural_cde
 from gnode.baselines._neural_cde import solver_errors as solver_errors

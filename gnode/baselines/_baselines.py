@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from gnode import errors, files, plots, provenance, tasks, train
+from gnode import errors, files, plots, provenance, schema, tasks, train
 from gnode.arguments import checked
-from gnode.baselines._neural_cde import NeuralCDE, neural_cde, solver_errors
+from gnode.baselines._neural_cde import neural_cde, solver_errors
+from gnode.network import Network
 from gnode.os_errors import as_path
 from gnode.tasks import Task
 from gnode.train import Evaluation, Run, run_folder
@@ -133,7 +134,7 @@ def resume_neural_cde(out: str | Path, progress: bool | None = None, task: Task 
 
     **Returns:** a `Baseline`.
 
-    **Raises:** `StoreError` if the folder holds no baseline.
+    **Raises:** `StoreError` if the folder holds no baseline, or one of an earlier version with another class of network.
 
     No example: it needs an interrupted baseline.
     """
@@ -146,6 +147,11 @@ def resume_neural_cde(out: str | Path, progress: bool | None = None, task: Task 
     settings: Any = config.get("baseline")
     if not isinstance(settings, dict) or not {*NETWORK, "seed"} <= settings.keys():
         raise errors.StoreError(f"{folder / TRAINING} holds a run, but not one of a baseline.")
+    if config["network"].get("type") != Network.__name__:
+        raise errors.StoreError(
+            f"{folder} holds a neural CDE of an earlier version of gnode, which had a class of its own for it; resume it "
+            f"with that version ({schema.written_by(config) or 'unknown'})."
+        )
     stored = config["task"]
     if task is None and stored["options"] is None:
         raise errors.StoreError(f"the task of {folder} was made of arrays in memory; pass it as task.")
@@ -154,7 +160,7 @@ def resume_neural_cde(out: str | Path, progress: bool | None = None, task: Task 
     return _finish(train.resume(folder / TRAINING, like=like, task=task, progress=progress), settings, folder)
 
 
-def _draw(task: Task, settings: dict[str, Any]) -> NeuralCDE:
+def _draw(task: Task, settings: dict[str, Any]) -> Network:
     key, _ = jax.random.split(jax.random.key(settings["seed"]))
     return neural_cde(task.inputs, task.outputs, key=key, **{name: settings[name] for name in NETWORK})
 
@@ -166,11 +172,11 @@ def _finish(run: Run, settings: dict[str, Any], folder: Path) -> Baseline:
     tested = train.evaluate(run.net, task, task.test)
     assert tested.confusion is not None
     net = run.net
-    assert isinstance(net, NeuralCDE)
+    assert isinstance(net, Network)
     result = {
         "baseline": "neural CDE",
         "task": {"name": task.name, "options": task.options, "test_trials": len(task.test)},
-        "settings": settings | {"method": net.method, "steps_per_bin": net.substeps},
+        "settings": settings | {"method": net.solver.method, "steps_per_bin": net.solver.substeps},
         "parameters": count_parameters(net),
         "status": run.status,
         "best_loss": run.best_loss,

@@ -57,7 +57,7 @@ from gnode.cells._timescale import Timescale as Timescale
 from gnode.cells._unicornn import UnICORNN as UnICORNN
 from gnode.cells._unicornn import unicornn as unicornn
 from gnode.cells.registry import CELLS as CELLS
-from gnode.cells.registry import CellEntry as CellEntry
 from gnode.cells.registry import GATINGS as GATINGS
+from gnode.cells.registry import CellEntry as CellEntry
 from gnode.cells.registry import cell_label as cell_label
 from gnode.cells.registry import register as register

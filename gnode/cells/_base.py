@@ -14,7 +14,6 @@ from gnode.cells._stack import Stack
 from gnode.types import module_repr, values_repr
 from gnode.wording import plural
 
-
 PARTS = ("control", "diffusion", "jump", "own_step")
 """The parts that a cell may have beside its vector field."""
 

@@ -28,14 +28,18 @@ class NeuralCDE(Cell):
     this is its authors' dh = F(h) d(t, X). tau divides dt alone: a change of the input is no rate, and without the first
     column the state depends on the path of the input and not on how fast it is run through.
 
+    With `time_channel=False` there is no first column: F(h) is N x D and dh = F(h) dX, as where time is one of the channels
+    of the input already. The vector field is then zero, so that every state is a fixed point at a constant input, tau scales
+    state noise alone, and bins may have any length, as long as it is the same for all (a cubic bends by their ratios).
+
     Between samples the path is that of the solver's `interpolation`. With "hold" an arriving sample moves the state along
     the straight line from the sample before it, and then time passes: the path that is called rectilinear, which is causal.
     At a constant input what is left is the flow tau dh/dt = F_0(h), which the analyses look at.
 
-    | symbol | field       | shape                                  |
-    |--------|-------------|----------------------------------------|
-    | F      | `F`         | a `Stack` from R^N to R^(N (1 + D))    |
-    | tau    | `timescale` | one number, or one per unit            |
+    | symbol | field       | shape                                                           |
+    |--------|-------------|-----------------------------------------------------------------|
+    | F      | `F`         | a `Stack` from R^N to R^(N (1 + D)), or without time to R^(N D) |
+    | tau    | `timescale` | one number, or one per unit                                     |
 
     >>> ncde(2, 5, widths=(20,), tau=0.5, key=0)
     NeuralCDE(2 inputs, 5 units, F=5-20-15, tau=0.5, 435 parameters)
@@ -45,19 +49,21 @@ class NeuralCDE(Cell):
     timescale: Timescale
     inputs: int = eqx.field(static=True)
     units: int = eqx.field(static=True)
+    time_channel: bool = eqx.field(static=True, default=True)
 
     def __check_init__(self):
-        _check(self.F, self.timescale, self.inputs, self.units)
+        _check(self.F, self.timescale, self.inputs, self.units, self.time_channel)
 
     @property
     def time_constant(self) -> Float[Array, "..."]:
         return self.timescale()
 
     def vector_field(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
-        return _matrix(self.F, h)[:, 0] / self.timescale()
+        return _matrix(self.F, h)[:, 0] / self.timescale() if self.time_channel else jnp.zeros_like(h)
 
     def control(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, "state inputs"]:
-        return _matrix(self.F, h)[:, 1:]
+        F = _matrix(self.F, h)
+        return F[:, 1:] if self.time_channel else F
 
 
 @checked_class
@@ -118,21 +124,26 @@ def ncde(
     final: str = "tanh",
     tau: ArrayLike | Sequence[float] = 1.0,
     learn_tau: str = "no",
+    time_channel: bool = True,
     init: str | Initialiser = "pytorch",
     bias_std: float | None = None,
     key: Key | int,
 ) -> NeuralCDE:
     """Draws a neural controlled differential equation at random, dh = F(h) d(t / tau, X).
 
-    Arguments as in `gated`. The default rule and the final tanh are those of its authors.
+    Arguments as in `gated`. The default rule and the final tanh are those of its authors. `time_channel` is whether F has a
+    column for time; without it dh = F(h) dX.
 
     **Returns:** a `NeuralCDE` cell.
 
     >>> ncde(2, 5, key=0).control(jnp.ones(5), jnp.zeros(2)).shape
     (5, 2)
+    >>> ncde(2, 5, time_channel=False, key=0).vector_field(jnp.ones(5), jnp.zeros(2)).tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.0]
     """
-    F, common = _drawn(inputs, state, widths, (hidden, final), (tau, learn_tau), (init, bias_std), key)
-    return NeuralCDE(F=F, **common)
+    activations, rule = (hidden, final), (init, bias_std)
+    F, common = _drawn(inputs, state, widths, activations, (tau, learn_tau), rule, key, time_channel=time_channel)
+    return NeuralCDE(F=F, time_channel=time_channel, **common)
 
 
 @checked
@@ -174,10 +185,12 @@ def _drawn(
     tau: tuple[ArrayLike | Sequence[float], str],
     init: tuple[str | Initialiser, float | None],
     key: Key | int,
+    *,
+    time_channel: bool = True,
 ) -> tuple[Stack, dict[str, Any]]:
     widths = errors.wholes("widths", widths)
     inputs, state = check_sizes(inputs, state, widths)
-    outputs = state * (1 + inputs)
+    outputs = state * (inputs + time_channel)
     errors.affordable("inputs", inputs, 4 * outputs * (*widths, state)[-1 if not widths else len(widths) - 1])
     rule, (hidden, final) = initialiser(*init), activations
     if rule.critical != "no":
@@ -190,12 +203,12 @@ def _drawn(
 
 
 def _matrix(F: Stack, h: Array) -> Float[Array, "state columns"]:
-    """F(h), one row for each unit; the first column is that of time."""
+    """F(h), one row for each unit; the first column is that of time, if it has one."""
     return F(h, jnp.zeros(0, h.dtype)).reshape(h.shape[-1], -1)
 
 
-def _check(F: Stack, tau: Timescale, inputs: int, units: int) -> None:
-    N, D = errors.whole("units", units), errors.whole("inputs", inputs)
-    if (F.W[0].shape[1], F.W[-1].shape[0], F.U.shape[1]) != (N, N * (1 + D), 0):
-        raise errors.ArgumentError(f"F is {F}, but must map {N} units, and no inputs, to {N} x {1 + D} values.")
+def _check(F: Stack, tau: Timescale, inputs: int, units: int, time_channel: bool = True) -> None:
+    N, columns = errors.whole("units", units), errors.whole("inputs", inputs) + time_channel
+    if (F.W[0].shape[1], F.W[-1].shape[0], F.U.shape[1]) != (N, N * columns, 0):
+        raise errors.ArgumentError(f"F is {F}, but must map {N} units, and no inputs, to {N} x {columns} values.")
     check_timescale(tau, N)

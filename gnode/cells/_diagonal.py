@@ -98,7 +98,10 @@ class DiagonalCell(Cell):
         return x if self.E is None else x @ self.E.T
 
     def maps(
-        self, x: Float[Array, "*time inputs"], dt: Float[Array, "*time"], y: Float[Array, "*time features"] | None = None
+        self,
+        x: Float[Array, "*time inputs"],
+        dt: Float[Array, "*time"],
+        y: Float[Array, "*time features"] | None = None,
     ) -> tuple[Complex[Array, "*time modes"], Complex[Array, "*time modes"]]:
         """Returns L and b of the exact maps s <- L s + b of bins; `y` is what a gate of the state sees."""
         A, share = self.rates(), dt[..., None] / self.time_constant

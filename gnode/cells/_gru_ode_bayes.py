@@ -39,7 +39,7 @@ class GRUODEBayes(Cell):
         q_i = m_i relu([x_i, mu_i, s_i, e_i] P_i + p_i)          for each variable i
         h   <- GRU([q_1; ...; q_D'], h),
 
-    the discrete GRU. With `masked` the input of the cell is (x, m), D = 2 D'; otherwise all of it counts as observed. The
+    the discrete GRU. With `masked` the input of the cell is (m, x), D = 2 D'; otherwise all of it counts as observed. The
     fixed points are those of the map of one bin, a jump and a flow.
 
     | symbol     | field        | shape                                             |
@@ -106,8 +106,8 @@ class GRUODEBayes(Cell):
         return self.flow.vector_field(h, own)
 
     def jump(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
-        values = x[: self.observed]
-        mask = x[self.observed :] if self.masked else jnp.ones_like(values)
+        values = x[-self.observed :]
+        mask = x[: self.observed] if self.masked else jnp.ones_like(values)
         mean, logarithm = self.predicted(h)
         values = jnp.where(mask > 0, values, 0.0)
         error = (values - mean) * jnp.exp(-logarithm / 2)
@@ -140,9 +140,9 @@ def gru_ode_bayes(
 ) -> GRUODEBayes:
     """Draws a GRU-ODE-Bayes of N = `state` units at random.
 
-    Arguments as in `gated`; `minimal` as in `gru_ode`; `masked` is whether the second half of the inputs is the mask of the
-    first; `impute` is whether the flow between observations gets its own prediction. Its authors draw the GRU of the jump by
-    PyTorch's rule and all else by Glorot's, with small positive biases, as is done here.
+    Arguments as in `gated`; `minimal` as in `gru_ode`; `masked` is whether the first half of the inputs is the mask of the
+    second, as the option `masks` of tasks has it; `impute` is whether the flow between observations gets its own prediction.
+    Its authors draw the GRU of the jump by PyTorch's rule and all else by Glorot's, with small positive biases, as here.
 
     **Returns:** a `GRUODEBayes` cell.
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -37,7 +36,7 @@ class Layers(Cell):
         for below, cell in zip(self.layers, self.layers[1:]):
             if cell.inputs != below.units:
                 raise errors.ArgumentError(
-                    f"layers holds a cell with {cell.inputs} inputs on top of one with {below.units} units, which must agree."
+                    f"layers holds a cell with {cell.inputs} inputs on top of one with {below.units} units; they must agree."
                 )
 
     @property

@@ -61,9 +61,9 @@ class LTC(Cell):
 
     def __check_init__(self):
         N, D = errors.whole("units", self.units), errors.whole("inputs", self.inputs)
-        shapes = {name: (N,) for name in ("capacitance", "leak", "resting")}
-        shapes |= {name: (N, N) for name in ("w", "E", "mu", "sigma")}
-        shapes |= {name: (D, N) for name in ("w_in", "E_in", "mu_in", "sigma_in")} | {"a": (D,), "d": (D,)}
+        shapes = dict.fromkeys(("capacitance", "leak", "resting"), (N,))
+        shapes |= dict.fromkeys(("w", "E", "mu", "sigma"), (N, N))
+        shapes |= dict.fromkeys(("w_in", "E_in", "mu_in", "sigma_in"), (D, N)) | {"a": (D,), "d": (D,)}
         check_shapes(**{name: (getattr(self, name), shape) for name, shape in shapes.items()})
         check_timescale(self.timescale, N)
 

@@ -28,6 +28,7 @@ class NeuralSDE(Gated):
 
     in the sense of Ito. The gate does not act on the noise. Training draws a new path of W for every trial of every update,
     and its gradients are those along the path. Runs and validation without a given noise follow the drift alone.
+    `gnode.solve.path_divergence` is how far its paths are from those of another cell, as an ELBO needs it.
 
     | symbol   | field         | shape                          |
     |----------|---------------|--------------------------------|

@@ -62,20 +62,33 @@ OPTIONS: dict[str, Option] = {
     "minimal": Option("network", yes_or_no, "Let the reset gate of gru_ode be 1 - g: yes or no.", "yes"),
     "gamma": Option("network", float, "Stiffness gamma of cornn.", compiles=False, check=single(errors.not_negative)),
     "epsilon": Option("network", float, "Damping epsilon of cornn.", compiles=False, check=single(errors.not_negative)),
-    "alpha": Option("network", float, "Stiffness alpha of unicornn.", compiles=False, check=single(errors.not_negative)),
+    "alpha": Option(
+        "network", float, "Stiffness alpha of unicornn.", compiles=False, check=single(errors.not_negative)
+    ),
     "noise_widths": Option(
         "network", widths, "Widths of the hidden layers of the noise of neural SDEs.", "100", check=errors.wholes
     ),
-    "masked": Option("network", yes_or_no, "The second half of the inputs of gru_ode_bayes is a mask: yes or no.", "yes"),
+    "masked": Option(
+        "network", yes_or_no, "The first half of the inputs of gru_ode_bayes is a mask: yes or no.", "yes"
+    ),
     "impute": Option("network", yes_or_no, "Let the flow of gru_ode_bayes see its own prediction: yes or no.", "yes"),
+    "time_channel": Option("network", yes_or_no, "Give F of ncde a column for time: yes or no.", "no"),
     "order": Option("network", int, "Legendre coefficients of each memory of lmu.", check=errors.whole),
     "memories": Option("network", int, "Number of memories of lmu.", check=errors.whole),
     "theta": Option(
-        "network", float, "Time in seconds that the memories of lmu hold.", compiles=False, check=single(errors.positive)
+        "network",
+        float,
+        "Time in seconds that the memories of lmu hold.",
+        compiles=False,
+        check=single(errors.positive),
     ),
     "modes": Option("network", int, "Complex modes: of each feature of s4d, of all of lru.", check=errors.whole),
     "spectrum": Option(
-        "network", str, f"First eigenvalues of s4d: {', '.join(SPECTRUM_NAMES)}.", compiles=False, check=choice(SPECTRUM_NAMES)
+        "network",
+        str,
+        f"First eigenvalues of s4d: {', '.join(SPECTRUM_NAMES)}.",
+        compiles=False,
+        check=choice(SPECTRUM_NAMES),
     ),
     "gating": Option("network", str, f"Gate of a linear memory: {', '.join(GATINGS)}.", check=choice(tuple(GATINGS))),
     "mix": Option("network", yes_or_no, "Let a gated linear unit mix the features of s4d and lru: yes or no.", "no"),
@@ -290,7 +303,7 @@ CELLS: dict[str, CellEntry] = {
         "gnode.cells._cde:NeuralCDE",
         "NCDE",
         "#BB5566",
-        (*_COMMON, "widths", "hidden", "final"),
+        (*_COMMON, "widths", "hidden", "final", "time_channel"),
         "Neural CDE, dh = F(h) d(t / tau, X): driven by changes of the input.",
     ),
     "gated_ncde": CellEntry(

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from gnode.analysis import FixedPoints
-from gnode.cells import Cell
+from gnode.cells import Cell, HeavyBall, Layers, NeuralSDE
 from gnode.cells.registry import CELLS
 from gnode.explorer._functions import exported
 from gnode.explorer._packing import packed, packed_weights
 from gnode.network import Network
 from gnode.solve import Solver
+from gnode.wording import plural
 
 MOST_NUMBERS = 120_000
 """Of the visited states, and of the trials: 640 kB of text each."""
@@ -21,6 +22,7 @@ MOST_TRIALS = 20
 MOST_POINTS = 400
 """Of a continuum: the points of it that are sent along. Isolated points are sent all."""
 MOST_SLOW = 500
+WITHOUT_CONTROL = "Changes of the input move the state of this network, which the page leaves out; this is the live state."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +76,8 @@ def network_document(
     functions = exported(source, subject.solver)
     outputs = source.outputs if isinstance(source, Network) else cell.state_size
     tau = np.asarray(cell.time_constant, np.float64)
-    return {
+    trials = None if cell.has("control") else subject.trials
+    document = {
         "name": subject.name,
         "label": subject.words[0],
         "equation": subject.words[1],
@@ -96,12 +99,13 @@ def network_document(
         "trained": subject.trained,
         "x": None if subject.x is None else np.asarray(subject.x, np.float64).tolist(),
         "states": None if subject.states is None else packed(thinned(subject.states, subject.share)),
-        "trials": None if subject.trials is None else _trials(subject.trials, subject.dt, subject.share),
+        "trials": None if trials is None else _trials(trials, subject.dt, subject.share),
         "points": None if points is None else _points(points, subject.share),
         "slow": None
         if slow is None or len(slow) == 0
         else packed(_even(np.asarray(slow), round(MOST_SLOW * subject.share))),
     }
+    return document if trials is subject.trials else document | {"without_trials": WITHOUT_CONTROL}
 
 
 def thinned(states: np.ndarray, share: float = 1.0) -> np.ndarray:
@@ -147,11 +151,15 @@ def _numbered(name: str, count: int) -> list[str]:
 
 
 def _label(cell: Cell) -> str:
+    if isinstance(cell, Layers):
+        return f"{plural(len(cell.layers), 'layer')} of {_label(cell.layers[0])}"
     entry = _entry(cell)
     return type(cell).__name__ if entry is None else entry.label
 
 
 def _equation(cell: Cell) -> str:
+    if isinstance(cell, Layers):
+        return _equation(cell.layers[0])
     entry = _entry(cell)
     if entry is not None:
         return entry.summary
@@ -167,7 +175,11 @@ def _entry(cell: Cell) -> Any:
     same = {name: entry for name, entry in CELLS.items() if entry.cell_class.endswith(f":{type(cell).__name__}")}
     if len(same) <= 1:
         return next(iter(same.values()), None)
+    if isinstance(cell, HeavyBall):
+        return same.get("ghbnode" if cell.bounded else "hbnode")
     F, G = getattr(cell, "F", None), getattr(cell, "G", None)
+    if isinstance(cell, NeuralSDE):
+        return same.get("nsde" if G is None else "gated_nsde")
     if F is None:
         return None
     if getattr(F, "activate_state", False) and G is None and F.depth == 1:

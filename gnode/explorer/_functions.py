@@ -77,11 +77,21 @@ def _is_numbers(leaf: Any) -> bool:
     return isinstance(leaf, jax.Array | np.ndarray) and leaf.dtype.kind in "biuf"
 
 
+def check_is_flow(cell: Cell) -> None:
+    """Raises `NotExportable` for a cell whose fixed points are not those of its vector field, which the page draws."""
+    if not cell.is_flow:
+        raise NotExportable(
+            f"the states of {type(cell).__name__} cannot be shown in the explorer: they follow a map from bin to bin, and the "
+            f"page shows flows; see the figures of its report (gnode analyse)."
+        )
+
+
 def exported(source: Network | Cell, solver: Solver) -> Exported:
     """Writes the functions of a network or cell as programs.
 
-    **Raises:** `NotExportable` if the vector field uses an operation that the page does not know.
+    **Raises:** `NotExportable` if the vector field uses an operation that the page does not know, or there is no flow.
     """
+    check_is_flow(source.cell if isinstance(source, Network) else source)
     return _Export(source, solver).run()
 
 
@@ -112,9 +122,36 @@ class _Export:
                 "the classical Runge-Kutta method instead."
             )
         if self.network is not None:
-            self._optional("readout", "readout", lambda tree, h: tree.read(h), (state,))
+            self._readout(both)
             self._optional("initial", "initial state", lambda tree, x: tree.initial(x), (inputs,))
+
+        self._note_what_is_left_out()
         return self.found
+
+    def _note_what_is_left_out(self) -> None:
+        if self.cell.has("diffusion"):
+            self.found.notes.append(f"The noise of {self.name} is left out: the page shows its drift.")
+        if self.cell.has("control"):
+            self.found.notes.append(
+                f"{self.name} is also moved by changes of its input, which the page leaves out: it shows the flow at inputs "
+                f"that are held."
+            )
+
+    def _readout(self, both: tuple[Shape, Shape]) -> None:
+        """Exports the readout as a function of the state, unless it sees the input, too."""
+        if type(self.cell).seen is not Cell.seen:
+            try:
+                whole = self._program("readout", lambda tree, h, x: tree.read(h, x), both)
+            except NotExportable as problem:
+                self.found.notes.append(str(problem))
+                return
+            if _uses(whole, 1):
+                self.found.notes.append(
+                    f"The readout of {self.name} sees the input beside the state, which the page does not know, so it shows "
+                    f"no outputs."
+                )
+                return
+        self._optional("readout", "readout", lambda tree, h: tree.read(h), both[:1])
 
     def _cell(self, tree: Tree) -> Any:
         return tree if self.network is None else tree.cell
@@ -167,14 +204,17 @@ class _Export:
         except NotExportable as problem:
             self.found.notes.append(str(problem))
 
-    def _add(self, name: str, words: str, function: Callable[..., Any], inputs: tuple[Shape, ...]) -> None:
-        made = program(
+    def _program(self, words: str, function: Callable[..., Any], inputs: tuple[Shape, ...]) -> dict[str, Any]:
+        return program(
             lambda named, *given: function(self.arrays.tree(named), *given),
             self.arrays.named,
             inputs,
             own=self.own,
             what=f"the {words} of {self.name}",
         )
+
+    def _add(self, name: str, words: str, function: Callable[..., Any], inputs: tuple[Shape, ...]) -> None:
+        made = self._program(words, function, inputs)
         self.found.programs[name] = made
         available = self.arrays.named | self.own
         self.found.arrays.update({constant: available[constant] for constant in made["constants"]})
@@ -190,6 +230,11 @@ def _jacobian(function: Callable[..., Any]) -> Callable[..., Any]:
             return jax.jacrev(function, argnums=1)(tree, h, *others)
 
     return jacobian
+
+
+def _uses(whole: dict[str, Any], place: int) -> bool:
+    """Whether a program depends on one of its inputs."""
+    return place in whole["outputs"] or any(place in equation["in"] for equation in whole["equations"])
 
 
 def _is_fixed(gate: dict[str, Any]) -> bool:

@@ -23,6 +23,7 @@ from gnode.cells import Cell
 from gnode.explorer._document import Subject, network_document
 from gnode.explorer._explore import Found
 from gnode.explorer._film import frames_of
+from gnode.explorer._functions import check_is_flow
 from gnode.explorer._trials import shown_trials
 from gnode.explorer.verdict import judge, verdict
 from gnode.network import AbstractNetwork, Network
@@ -86,6 +87,7 @@ def _of_run(run: Run, name: str | None, film: bool, options: dict[str, Any]) -> 
         raise errors.ArgumentError(
             f"the network, a {type(run.net).__name__}, is not a cell that runs at a constant input: it has no flow to show."
         )
+    check_is_flow(run.net.cell)
     named = name or (run.task.name if run.folder is None else run.folder.resolve().name)
     frames = frames_of(run) if film else {}
     subject = run_subject(run, run.net, named, options["x"], run.best_epoch if film else None)
@@ -135,6 +137,7 @@ def run_subject(run: Run, net: Network, name: str, x: Any = None, epoch: int | N
 def _of_flow(source: Any, name: str | None, options: dict[str, Any]) -> Found:
     """A network, a cell or a function, without trials."""
     of = system(source, x=options["x"], state=options["state"])
+    check_is_flow(of.cell)
     kept = source if isinstance(source, Network) else of.cell
     dt = errors.positive("dt", 0.1 / float(of.rate) if options["dt"] is None else options["dt"])
     is_function = not isinstance(source, AbstractNetwork | Cell)

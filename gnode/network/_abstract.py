@@ -17,6 +17,7 @@ from gnode.cells import Cell
 from gnode.network._initial_state import InitialState
 from gnode.network._readout import Readout
 from gnode.trained import trained_values
+from gnode.types import Key, as_key
 from gnode.wording import plural
 
 
@@ -87,7 +88,9 @@ class AbstractNetwork(eqx.Module):
         """
 
     @checked
-    def run(self, xs: ArrayLike, *, dt: ArrayLike, h0: ArrayLike | None = None) -> Trajectory:
+    def run(
+        self, xs: ArrayLike, *, dt: ArrayLike, h0: ArrayLike | None = None, key: Key | int | None = None
+    ) -> Trajectory:
         """Runs a batch of trials as one compiled function.
 
         **Arguments:**
@@ -95,6 +98,7 @@ class AbstractNetwork(eqx.Module):
         - `xs`: the inputs, batch x time x inputs.
         - `dt`: the length of the bins in seconds, one number or batch x time.
         - `h0`: an initial state, or one per trial, instead of the network's own.
+        - `key`: a seed or a key, by which the noise of a stochastic cell is drawn; without it states follow the drift.
 
         **Returns:** a `Trajectory`.
 
@@ -114,7 +118,11 @@ class AbstractNetwork(eqx.Module):
                 "dt holds a length that is negative or not a number, but each must be zero or more."
             )
         starts = None if h0 is None else self._starts(h0, xs.shape[0])
-        return _run(self, xs, jnp.broadcast_to(dt, xs.shape[:2]), starts)
+        if key is not None and not self.cell.has("diffusion"):
+            raise errors.ArgumentError(
+                f"key is {errors.shown(key)}, but {type(self.cell).__name__} has no noise of its own; leave key out."
+            )
+        return _run(self, xs, jnp.broadcast_to(dt, xs.shape[:2]), starts, None if key is None else as_key(key))
 
     def _starts(self, h0: ArrayLike, trials: int) -> Array:
         start: Array = real_array("h0", jnp.asarray(real_array("h0", h0), dtype=float), finite=True)
@@ -147,5 +155,6 @@ class AbstractNetwork(eqx.Module):
 
 
 @eqx.filter_jit
-def _run(net: AbstractNetwork, xs: Array, dt: Array, starts: Array | None) -> Trajectory:
-    return net.batch(xs, dt, starts)
+def _run(net: AbstractNetwork, xs: Array, dt: Array, starts: Array | None, key: Key | None) -> Trajectory:
+    noise = None if key is None else jax.random.normal(key, (*xs.shape[:2], net.cell.state_size), dt.dtype)
+    return net.batch(xs, dt, starts, noise=noise)

@@ -188,7 +188,8 @@ def eigenvalues(stability: Stability, *, title: str = "") -> Figure:
     with _house_style():
         _cloud(axes[0], stability.flow_eigenvalues)
         axes[0].axvline(0, color=DARK, linewidth=0.8)
-        axes[0].set(xlabel="Re λ (1/s)", ylabel="Im λ (1/s)", title="flow: stable left of the line")
+        of = "flow" if stability.is_flow else "rates of the map"
+        axes[0].set(xlabel="Re λ (1/s)", ylabel="Im λ (1/s)", title=f"{of}: stable left of the line")
         if stability.map_eigenvalues is not None:
             angle = np.linspace(0, 2 * np.pi, 200)
             axes[1].plot(np.cos(angle), np.sin(angle), color=DARK, linewidth=0.8)
@@ -271,6 +272,7 @@ def _set_in_outputs(
 
 def _rates_by_rank(axes: Axes, found: Attractor) -> None:
     rates = -np.sort(-found.stability.flow_rates, axis=1)[:, :12]
+    rates = np.maximum(rates, rates[np.isfinite(rates)].min(initial=0.0))  # a map may forget a direction at once
     low, middle, high = np.quantile(rates, [0.05, 0.5, 0.95], axis=0)
     ranks = np.arange(1, rates.shape[1] + 1)
     axes.axhline(0, color="0.6", linewidth=0.8, zorder=0)

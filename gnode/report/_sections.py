@@ -148,7 +148,12 @@ def _stability(found: Findings) -> Section:
         f"perturbations decay. The network is trained as a map with steps of {found.dt:g} s; that map is stable where its "
         "spectral radius is below 1."
     )
-    if disagrees.any():
+    if not found.fixed_points.stability.is_flow:
+        section.paragraphs.append(
+            "The cell is that map alone, and no flow: growth rates are those of the map, ln|mu| / dt, and the flow that is "
+            "drawn is the mean velocity of a step."
+        )
+    elif disagrees.any():
         section.paragraphs.append(
             f"At {int(disagrees.sum())} of {len(disagrees)} points flow and map differ in class; there the network behaves "
             f"like the map."

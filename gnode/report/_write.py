@@ -295,12 +295,11 @@ def _pulse(run: Run, found: Findings) -> np.ndarray | None:
     if len(rest) == 0:
         return None
     channels = run.net.inputs
-    xs = np.zeros((channels, PULSE_WATCHED, channels), dtype=np.float32) + np.float32(found.x)
-    for channel in range(channels):
-        xs[channel, :PULSE_BINS, channel] += np.abs(run.task.validation.inputs).max()
+    xs = np.zeros((channels, 1 + PULSE_WATCHED, channels), dtype=np.float32) + np.float32(found.x)
+    for channel in range(channels):  # after a bin at rest: some cells feel the step of the input to the pulse
+        xs[channel, 1 : 1 + PULSE_BINS, channel] += np.abs(run.task.validation.inputs).max()
     start = np.asarray(rest[0], dtype=np.float32)
-    after = np.asarray(run.net.run(xs, dt=run.dt, h0=start).states)
-    return np.concatenate([np.broadcast_to(start, (channels, 1, start.size)), after], axis=1)
+    return np.asarray(run.net.run(xs, dt=run.dt, h0=start).states)
 
 
 def _in_words(values: Any) -> Any:

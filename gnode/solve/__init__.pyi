@@ -1,4 +1,5 @@
 from gnode.solve._bin import advance as advance
+from gnode.solve._divergence import path_divergence as path_divergence
 from gnode.solve._rollout import rollout as rollout
 from gnode.solve._rollout import rollout_at_once as rollout_at_once
 from gnode.solve._rollout import rollout_batch as rollout_batch

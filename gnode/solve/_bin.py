@@ -1,6 +1,7 @@
 """Integration over one bin of time, from one sample of the input to the next."""
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -150,6 +151,31 @@ def _forward_backward_euler(cell: Cell, h: State, bin: Bin, solver: Solver) -> S
         return h.at[second].add(step * field_of_second(ahead))
 
     return _repeat(solver.substeps, substep, h)
+
+
+def by_tableau(tableau: Any, cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
+    """Computes the state at the end of a bin by an explicit Runge-Kutta method, written out."""
+    return _repeat(solver.substeps, runge_kutta(tableau, cell, bin, solver), h)
+
+
+def runge_kutta(tableau: Any, cell: Cell, bin: Bin, solver: Solver) -> Callable[[Array | int, State], State]:
+    """Returns the map of one substep by an explicit Runge-Kutta method: (index of the substep, state) -> state."""
+    step = span(cell, bin) / solver.substeps
+
+    def substep(index: Array | int, h: State) -> State:
+        def slope(h: State, share: float) -> State:
+            return rate(cell, h, bin, (index + share) / solver.substeps)
+
+        slopes = [slope(h, 0.0)]
+        for row, share in zip(tableau.a_lower, tableau.c):
+            slopes.append(slope(h + step * _combined(row, slopes), float(share)))
+        return h + step * _combined(tableau.b_sol, slopes)
+
+    return substep
+
+
+def _combined(weights: Any, slopes: list[Array]) -> Any:
+    return sum(float(weight) * slope for weight, slope in zip(weights, slopes) if weight != 0)
 
 
 def _repeat(times: int, body: Callable[[Array | int, State], State], h: State) -> State:

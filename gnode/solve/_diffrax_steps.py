@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from gnode.cells import Cell
-from gnode.solve._bin import State, rate, span
+from gnode.solve._bin import State, by_tableau, rate, span
 from gnode.solve._path import Bin
 from gnode.solve._solver import ADAPTIVE, Solver
 
@@ -49,6 +49,12 @@ def tableau_of(solver: Solver) -> diffrax.ButcherTableau | None:
 
 def by_diffrax(cell: Cell, h: State, bin: Bin, solver: Solver) -> State:
     """Computes the state at the end of a bin."""
+    # Written out, a gradient of a neural CDE by Heun's method takes a quarter of the time that it takes by the loop of
+    # diffrax, and compiles in less (32 trials of 200 bins on two cores of a CPU).
+    if cell.has("control") and solver.adjoint == "discretise_then_optimise":
+        tableau = tableau_of(solver)
+        if tableau is not None:
+            return by_tableau(tableau, cell, h, bin, solver)
 
     # Time is scaled to run from 0 to 1 within the bin, so that a bin of length 0 (padding) needs no special case.
     def field(share: Any, h: State, args: tuple[Cell, Bin]) -> State:

@@ -7,7 +7,7 @@ from typing import Any
 from jaxtyping import Array, Float
 
 from gnode.cells import Cell
-from gnode.solve._bin import moved, rate, span
+from gnode.solve._bin import moved, runge_kutta
 from gnode.solve._path import Bin
 from gnode.solve._solver import ADAPTIVE, Solver
 
@@ -35,16 +35,9 @@ def step_of_bin(cell: Cell, h: Float[Array, " state"], bin: Bin, solver: Solver)
 
 
 def _runge_kutta(tableau: Any, cell: Cell, h: Array, bin: Bin, solver: Solver) -> Array:
-    step = span(cell, bin) / solver.substeps
-    for substep in range(solver.substeps):
-
-        def slope(h: Array, share: float, substep: int = substep) -> Array:
-            return rate(cell, h, bin, (substep + share) / solver.substeps)
-
-        slopes = [slope(h, 0.0)]
-        for row, share in zip(tableau.a_lower, tableau.c):
-            slopes.append(slope(h + step * _combined(row, slopes), float(share)))
-        h = h + step * _combined(tableau.b_sol, slopes)
+    substep = runge_kutta(tableau, cell, bin, solver)
+    for index in range(solver.substeps):
+        h = substep(index, h)
     return h
 
 
@@ -54,7 +47,3 @@ def _tableau_of(solver: Solver) -> Any:
     from gnode.solve._diffrax_steps import tableau_of  # imports diffrax
 
     return tableau_of(solver)
-
-
-def _combined(weights: Any, slopes: list[Array]) -> Any:
-    return sum(float(weight) * slope for weight, slope in zip(weights, slopes) if weight != 0)

@@ -34,6 +34,7 @@ def arrays(
     standardise: bool = False,
     timestamp: str = "none",
     counts: bool = False,
+    masks: bool = False,
     validation: float | None = None,
     test: float | None = None,
     split: Any = None,
@@ -61,6 +62,7 @@ def arrays(
     - `standardise`: whether to standardise every channel with mean and deviation of the training trials, before filling.
     - `timestamp`: first channel with the time: "relative" (from 0 to 1), "seconds" or "none".
     - `counts`: whether to add, for each channel, the share of bins at which it has been observed so far.
+    - `masks`: whether to put a channel before the inputs for each of them that says whether it was observed.
     - `validation`, `test`: shares of trials that are held out at random, stratified by class; 0.15 and 0 by default.
     - `split`: instead, "train", "validation" or "test" for each trial; or the name of its group (speaker, session, animal),
       with `validate_on` and `test_on`, the group or groups that are held out.
@@ -76,7 +78,7 @@ def arrays(
     classes = classes or (inputs.label_names if isinstance(inputs, Series) else None) or None
     held_out = HeldOut(split, validate_on, test_on, validation, test)
     has_times = isinstance(inputs, Series) or times is not None
-    how = Preparation(fill, standardise, timestamp, counts, has_times)
+    how = Preparation(fill, standardise, timestamp, counts, masks, has_times)
     named = _Names(input_names, target_names, classes)
     return _task(name, binned, held_out, how, named, outputs=outputs, when=when, key=key)
 

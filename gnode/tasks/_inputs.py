@@ -7,7 +7,7 @@ import numpy as np
 
 from gnode import errors
 from gnode.tasks._filling import fill as fill_missing
-from gnode.tasks._preparation import Scale, observation_counts, time_stamps
+from gnode.tasks._preparation import Scale, observation_counts, time_stamps, with_masks
 from gnode.tasks._trials import single
 
 
@@ -28,11 +28,12 @@ class Preparation(NamedTuple):
     standardise: bool
     timestamp: str
     counts: bool
+    masks: bool
     has_times: bool
 
 
 def prepared(binned: Binned, training: np.ndarray, how: Preparation) -> np.ndarray:
-    """Returns the inputs as a network gets them: filled, with the time first and the counts of observations last."""
+    """Returns the inputs as a network gets them: filled, masks first, then the time, counts of observations last."""
     inputs = binned.inputs
     if how.standardise or how.fill is not None or how.has_times:
         inputs = _filled(binned, training, how.fill, how.standardise)
@@ -40,7 +41,11 @@ def prepared(binned: Binned, training: np.ndarray, how: Preparation) -> np.ndarr
         observed = ~np.isnan(binned.inputs) & ~_padding(binned)[..., None]
         counted = np.where(_padding(binned)[..., None], 0.0, observation_counts(observed))
         inputs = np.concatenate([inputs, counted], axis=2, dtype=np.float32)
-    return _with_time_stamps(inputs, binned.dt, how.timestamp)
+    inputs = _with_time_stamps(inputs, binned.dt, how.timestamp)
+    if how.masks:
+        observed = ~np.isnan(binned.inputs) & ~_padding(binned)[..., None]
+        inputs = with_masks(inputs, observed, int(how.timestamp != "none"))
+    return inputs
 
 
 def channel_names(given: Sequence[str] | None, channels: int, how: Preparation) -> tuple[str, ...] | None:
@@ -50,7 +55,8 @@ def channel_names(given: Sequence[str] | None, channels: int, how: Preparation) 
     if len(given) != channels:
         raise errors.ArgumentError(f"input_names holds {len(given)} names, but inputs has {channels} channels.")
     counted = [f"count of {name}" for name in given] if how.counts else []
-    return (*(() if how.timestamp == "none" else ("time",)), *given, *counted)
+    names = (*(() if how.timestamp == "none" else ("time",)), *given, *counted)
+    return (*(f"mask of {name}" for name in names), *names) if how.masks else names
 
 
 def _padding(binned: Binned) -> np.ndarray:

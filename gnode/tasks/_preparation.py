@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Integer
@@ -11,6 +12,9 @@ from gnode.types import Key, numpy_generator
 
 CHUNK = 256
 """Number of trials that are processed at a time, which limits the memory for copies in double precision."""
+
+GAPS = ("filled", "skipped")
+"""What happens to bins without a sample: they are filled, or left out, and then bins are of unequal length."""
 
 TIMESTAMPS = ("relative", "seconds", "none")
 """Kinds of time stamps that can be the first channel of the inputs."""
@@ -83,6 +87,50 @@ def observation_counts(observed: Bool[np.ndarray, "trials bins channels"]) -> Fl
     [0.25, 0.25, 0.5, 0.5]
     """
     return (np.cumsum(observed, axis=1) / observed.shape[1]).astype(np.float32)
+
+
+def with_masks(
+    inputs: Float[np.ndarray, "trials bins inputs"], observed: Bool[np.ndarray, "trials bins channels"], first: int = 0
+) -> Float[np.ndarray, "trials bins both"]:
+    """Puts the mask of every input before them: 1 where it was observed.
+
+    Inputs that are no data (time, counts) count as observed with any channel of the data, so that a bin without a sample
+    has a mask of zeros.
+
+    **Arguments:** `inputs`; `observed`, of the channels of the data; `first`, the place of the first of these.
+
+    >>> with_masks(np.full((1, 2, 2), 5.0), np.array([[[True], [False]]]), first=1)[0].tolist()
+    [[1.0, 1.0, 5.0, 5.0], [0.0, 0.0, 5.0, 5.0]]
+    """
+    masks = np.repeat(observed.any(axis=2, keepdims=True), inputs.shape[2], axis=2).astype(np.float32)
+    masks[..., first : first + observed.shape[2]] = observed
+    return np.concatenate([masks, inputs], axis=2, dtype=np.float32)
+
+
+class Samples(NamedTuple):
+    """The bins with a sample, without those between: how to take them, and the time that each stands for."""
+
+    places: Int[np.ndarray, "trials samples"]
+    lengths: Int[np.ndarray, " trials"]
+    elapsed: Float[np.ndarray, "trials samples"]
+
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """Returns the values (trials x bins, ...) of the samples; after the last sample of a trial its last one."""
+        return values[np.arange(len(values))[:, None], self.places]
+
+
+def samples_of(observed: Bool[np.ndarray, "trials bins"], step: float = 1.0) -> Samples:
+    """Finds the samples of trials with gaps. The time of a sample is that since the one before it, as in `arrays`.
+
+    >>> samples_of(np.array([[True, False, True], [False, True, False]])).elapsed.tolist()
+    [[1.0, 2.0], [2.0, 0.0]]
+    """
+    lengths = observed.sum(axis=1)
+    most = max(1, int(lengths.max()))
+    index = np.argsort(~observed, axis=1, kind="stable")[:, :most]
+    index = np.where(np.arange(most) < lengths[:, None], index, np.take_along_axis(index, (lengths - 1)[:, None], 1))
+    elapsed = np.diff(index, axis=1, prepend=-1) * np.float32(step)
+    return Samples(index, np.maximum(lengths, 1), elapsed)
 
 
 def stratified_split(

@@ -58,6 +58,10 @@ OPTIONS: dict[str, Option] = {
     "fill": Option("task", str, f"How missing inputs are filled: {', '.join(FILL_NAMES)} (only hold is causal)."),
     "timestamp": Option("task", str, "Time as the first input: relative, seconds or none."),
     "counts": Option("task", yes_or_no, "Inputs with the count of observations so far: yes or no.", "yes"),
+    "masks": Option(
+        "task", yes_or_no, "A further input before the others for each: whether it was observed, yes or no.", "yes"
+    ),
+    "gaps": Option("task", str, "Bins without a sample: filled, or skipped (walker2d, characters)."),
     "ends": Option("task", str, "Where the loss counts (characters): end of the 'padded' trial, or its 'own' end."),
     "standardise": Option("task", yes_or_no, "Own file: standardise the inputs, yes or no.", "yes"),
     "trial_column": Option("task", str, "Own .csv: column that identifies the trial."),

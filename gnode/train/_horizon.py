@@ -10,7 +10,9 @@ from jaxtyping import Array, Float
 
 from gnode import errors
 from gnode.arguments import checked
+from gnode.cells import Cell, Layers
 from gnode.network import Network, Trajectory
+from gnode.solve import advance
 from gnode.solve.fixed_step import fixed_step
 from gnode.solve.parallel import iterate_at_once
 from gnode.tasks import Trials
@@ -102,20 +104,29 @@ def _go_on(
     net: Network, xs: Float[Array, "trials time inputs"], dt: Float[Array, "trials time"], warm_up: int, given: int
 ) -> Float[Array, "trials horizon outputs"]:
     seen = net.batch(xs[:, :warm_up], dt[:, :warm_up])
-    if net.is_at_once:
+    if net.is_at_once and not _needs_inputs(net.cell):
         return _go_on_at_once(net, seen, (xs[:, warm_up:, :given], dt[:, warm_up:]))
+    one_bin = jax.vmap(lambda h, *bin: advance(net.cell, h, (bin[0], None, *bin[1:]), net.solver))
 
-    def step(carry: tuple[Array, Array], bin: tuple[Array, Array]) -> tuple[tuple[Array, Array], Array]:
-        h, y = carry
+    def step(carry: tuple[Array, Array, Array], bin: tuple[Array, Array]) -> tuple[tuple[Array, Array, Array], Array]:
+        h, y, before = carry
         known, length = bin
-        h = jax.vmap(net.step)(h, jnp.concatenate([known, y], axis=-1), length)
-        y = net.read(h)
-        return (h, y), y
+        x = jnp.concatenate([known, y], axis=-1)
+        h = one_bin(h, x, length, jnp.where(length[:, None] > 0, before, x))
+        y = net.read(h, x)
+        return (h, y, x), y
 
-    start = (seen.states[:, -1], seen.outputs[:, -1])
+    start = (seen.states[:, -1], seen.outputs[:, -1], xs[:, warm_up - 1])
     later = (jnp.swapaxes(xs[:, warm_up:, :given], 0, 1), dt[:, warm_up:].T)
     ahead = jax.lax.scan(step, start, later)[1]
     return jnp.concatenate([seen.outputs[:, -1:], jnp.swapaxes(ahead, 0, 1)], axis=1)
+
+
+def _needs_inputs(cell: Cell) -> bool:
+    """Whether changes of the input move the state, or the readout sees the input: then the state alone is not enough."""
+    if isinstance(cell, Layers):
+        return any(map(_needs_inputs, cell.layers))
+    return cell.has("control") or type(cell).seen is not Cell.seen
 
 
 def _go_on_at_once(

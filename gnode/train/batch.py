@@ -65,3 +65,8 @@ def first_bins(batch: Batch, bins: int) -> Batch:
         guess=None if batch.guess is None else batch.guess[:, :bins],
     )
     return cut._replace(targets=batch.targets[:, :bins]) if batch.targets.ndim > 1 else cut
+
+
+def real_bins(batch: Batch) -> Float[Array, "trials time"]:
+    """Returns the weight of each trial in every bin up to its end, 0 after it."""
+    return (jnp.arange(batch.inputs.shape[1]) < batch.lengths[:, None]) * batch.weight[:, None]

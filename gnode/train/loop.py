@@ -23,6 +23,7 @@ from gnode.train.metrics import with_epoch
 from gnode.train.named import LOSSES, METRICS, resolved
 from gnode.train.perturbation import stacks_of
 from gnode.train.program import Constants, Hyper, Plan
+from gnode.train.regularisation import check_flow
 from gnode.train.settings import Settings
 from gnode.train.trial_call import check_objects
 from gnode.types import Key
@@ -117,6 +118,12 @@ def _check_settings(net: AbstractNetwork, task: Task, settings: Settings) -> Non
         )
     if (settings.state_noise or settings.initial_noise) and not isinstance(net, Network):
         raise errors.ArgumentError(f"noise on states needs a gnode.Network, but net is a {type(net).__name__}.")
+    if settings.state_noise and net.cell.has("diffusion"):
+        raise errors.ArgumentError(
+            f"state_noise is {settings.state_noise:g}, but {type(net.cell).__name__} has noise of its own, whose size is "
+            f"trained; leave state_noise out."
+        )
+    check_flow(net, settings)
     if settings.state_noise and isinstance(net, Network) and (kernel := kernel_without_noise(net.cell, net.solver)):
         warnings.warn(f"state noise is integrated by the compiled loop, not by the {kernel} kernel.", stacklevel=2)
     classes = task.loss == "cross_entropy"

@@ -10,18 +10,19 @@ from jaxtyping import Array, Float, Int
 
 from gnode.network import AbstractNetwork, Network
 from gnode.solve import AtOnce
-from gnode.train.batch import Batch
+from gnode.train.batch import Batch, real_bins
 from gnode.train.perturbation import Perturbation
 
 
 class Losses(NamedTuple):
-    """The loss of the data, the mean squared state while trials last, for a penalty on it, the outputs, and, where all
-    bins were computed at once, the states and how they were found.
+    """The loss of the data, the mean squared state while trials last, for a penalty on it, the outputs, the states, for
+    penalties on the flow, and, where all bins were computed at once, how they were found.
     """
 
     loss: Float[Array, ""]
     activity: Float[Array, ""]
     outputs: Float[Array, "trials time outputs"]
+    states: Float[Array, "trials time state"]
     at_once: AtOnce | None = None
 
 
@@ -57,7 +58,7 @@ def losses(
     if whole is not None:
         counts, real = counting_bins(whole, when), real_bins(whole)
     loss, activity = total / jnp.maximum(jnp.sum(counts), 1e-9), activity / jnp.maximum(jnp.sum(real), 1e-9)
-    return Losses(loss, activity, outputs, found)
+    return Losses(loss, activity, outputs, states, found)
 
 
 def errors_by_bin(
@@ -95,8 +96,3 @@ def counting_bins(batch: Batch, when: str) -> Float[Array, "trials time"]:
         last = jnp.arange(batch.inputs.shape[1]) == batch.lengths[:, None] - 1
         return last * batch.weight[:, None]
     return batch.mask * real_bins(batch)
-
-
-def real_bins(batch: Batch) -> Float[Array, "trials time"]:
-    """Returns the weight of each trial in every bin up to its end, 0 after it."""
-    return (jnp.arange(batch.inputs.shape[1]) < batch.lengths[:, None]) * batch.weight[:, None]

@@ -1,4 +1,4 @@
-"""What training disturbs on purpose: dropout in F and G, noise on inputs, initial states and states."""
+"""What training disturbs on purpose: dropout in F and G, lengths of bins, noise on inputs, initial states and states."""
 
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 from gnode.cells import Stack
 from gnode.network import AbstractNetwork
 from gnode.train.batch import Batch
+from gnode.train.regularisation import with_random_lengths
 from gnode.train.settings import Settings
 from gnode.types import Key
 
@@ -42,6 +43,8 @@ def perturbed(
     if choices.input_noise:
         added = hyper["input_noise"] * jax.random.normal(key_inputs, batch.inputs.shape)
         batch = batch._replace(inputs=batch.inputs + added)
+    if choices.steer:
+        batch = with_random_lengths(batch, hyper["steer"], key)
     starts = noise = None
     if choices.initial_noise:
         starts = jax.vmap(net.initial)(batch.inputs[:, 0])

@@ -23,6 +23,7 @@ from gnode.train.metrics import metric_names
 from gnode.train.named import check_loss, check_metrics, check_optimiser, resolved
 from gnode.train.optimiser import first_state, take_step
 from gnode.train.perturbation import perturbed
+from gnode.train.regularisation import flow_penalty
 from gnode.train.scores import measure
 from gnode.train.settings import Settings
 from gnode.types import Key
@@ -276,12 +277,15 @@ def _gradient(
     ) -> tuple[Array, tuple[Array, AtOnce | None]]:
         net, given = perturbed(eqx.combine(params, frozen), batch, plan.choices, hyper, key)
         smoothing = hyper["label_smoothing"] if plan.choices.label_smoothing else None
-        loss, activity, _, found = losses(
+        loss, activity, _, states, found = losses(
             net, given.batch, plan.loss, plan.when, smoothing=smoothing, disturbed=given, whole=whole
         )
         size = sum(jnp.sum(w**2) for w in jax.tree.leaves(eqx.filter(params, decays)))
         penalty = hyper["penalty"] * size
-        return loss + (penalty if pieces == 1 else penalty / pieces) + hyper["state_penalty"] * activity, (loss, found)
+        total = loss + (penalty if pieces == 1 else penalty / pieces) + hyper["state_penalty"] * activity
+        if plan.choices.is_regularised:
+            total += flow_penalty(net, given, states, plan.choices, hyper, key, whole)
+        return total, (loss, found)
 
     value_and_grad = jax.value_and_grad(objective, has_aux=True)
     if pieces == 1:

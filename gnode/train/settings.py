@@ -25,6 +25,10 @@ from gnode.train.named import check_loss, check_metrics, check_optimiser
 VALIDATE = ("epoch", "update")
 DECAYS = ("scaled", "unscaled")
 FRESH = ("no", "epoch", "update")
+PENALTIES = ("kinetic", "jacobian_norm", "higher_derivatives", "solver_cost", "stiffness")
+"""The settings that are coefficients of penalties on the flow."""
+MOST_DERIVATIVES = 8
+"""Each order of a derivative by time can double the work."""
 
 
 fit_setting = partial(setting, part="fit")
@@ -61,7 +65,11 @@ def _checked_schedule(name: str, value: str) -> str:
     return value.strip()
 
 
-def _noise(help: str) -> Any:
+def _order(name: str, value: int) -> int:
+    return errors.whole(name, value, at_most=MOST_DERIVATIVES)
+
+
+def _off_at_zero(help: str) -> Any:
     return fit_setting(0.0, float, help, compiles=False, switches=True, check=single(errors.not_negative))
 
 
@@ -96,6 +104,12 @@ class Settings:
     - `input_noise`, `initial_noise`: standard deviations of noise on every input and on the initial state, in training.
     - `penalty`: the coefficient of the sum of squared weights, which is added to the loss.
     - `state_penalty`: the coefficient of the mean squared state.
+    - `steer`: the random end times of STEER: in every update each bin is longer or shorter by at most this share of it.
+      The validation trials keep their lengths.
+    - `kinetic`, `jacobian_norm`, `solver_cost`, `stiffness`: the coefficients of penalties on the flow dh/dt = f(h, x). They
+      are integrals over a trial: of |f|^2, of the squared norm of df/dh, of the error of a Euler step, and of how fast f
+      changes along it. `gnode/train/regularisation.py` has their equations.
+    - `higher_derivatives`: the coefficient of the integral of |d^K h/dt^K|^2, where K is `derivative_order`.
     - `spans`: stages (bins, epochs) that grow the fitted time span, e.g. ((14, 100), (28, 100)). The validation loss is
       always that of whole trials. Its former name, `schedule`, is understood too.
     - `validate`: "epoch" validates once per epoch; "update" after every update, and the validation loss of an epoch is its
@@ -168,15 +182,26 @@ class Settings:
     dropout: float = fit_setting(
         0.0, float, "Probability of leaving a hidden unit out.", compiles=False, switches=True, check=_share
     )
-    state_noise: float = _noise("Noise sigma on the states: tau dh = ... dt + sigma dW.")
-    input_noise: float = _noise("Standard deviation of noise on the inputs.")
-    initial_noise: float = _noise("Standard deviation of noise on the initial states.")
+    state_noise: float = _off_at_zero("Noise sigma on the states: tau dh = ... dt + sigma dW.")
+    input_noise: float = _off_at_zero("Standard deviation of noise on the inputs.")
+    initial_noise: float = _off_at_zero("Standard deviation of noise on the initial states.")
     penalty: float = fit_setting(
         0.0, float, "l2 penalty on the weights.", compiles=False, check=single(errors.not_negative), synonyms=("l2",)
     )
     state_penalty: float = fit_setting(
         0.0, float, "l2 penalty on the states.", compiles=False, check=single(errors.not_negative)
     )
+    steer: float = fit_setting(
+        0.0, float, "Share by which bins are randomly longer or shorter.", compiles=False, switches=True, check=_share
+    )
+    kinetic: float = _off_at_zero("Penalty on the kinetic energy |dh/dt|^2.")
+    jacobian_norm: float = _off_at_zero("Penalty on the squared norm of the flow's Jacobian.")
+    higher_derivatives: float = _off_at_zero("Penalty on |d^K h/dt^K|^2, where K is --derivative-order.")
+    derivative_order: int = fit_setting(
+        2, int, "The derivative K that --higher-derivatives makes small.", check=_order, synonyms=("taylor_order",)
+    )
+    solver_cost: float = _off_at_zero("Penalty on the error of a Euler step.")
+    stiffness: float = _off_at_zero("Penalty on how fast the flow changes along a step.")
     spans: tuple[tuple[int, int], ...] | None = fit_setting(
         None,
         stages,
@@ -226,7 +251,12 @@ class Settings:
     @property
     def is_noisy(self) -> bool:
         """Whether an update draws random numbers."""
-        return any((self.dropout, self.state_noise, self.input_noise, self.initial_noise))
+        return any((self.dropout, self.state_noise, self.input_noise, self.initial_noise, self.steer))
+
+    @property
+    def is_regularised(self) -> bool:
+        """Whether the loss has a penalty on the flow."""
+        return any(getattr(self, name) for name in PENALTIES)
 
     def values(self) -> dict[str, float]:
         """Returns the settings that are numbers to a compiled program, which other values of them do not compile anew."""

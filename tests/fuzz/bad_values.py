@@ -103,6 +103,7 @@ BAD_SEARCH_WITH = [
 SEEDS = {"seed", "data_seed"}
 NEGATIVE = {"lambda_ou", "baseline"}
 SINGLE = {"lr", "weight_decay", "penalty", "state_penalty", "clip", "tau", "bias_std", "dt"}
+SINGLE |= {"kinetic", "jacobian_norm", "higher_derivatives", "solver_cost", "stiffness"}
 """Numbers that a network is trained with, in single precision."""
 UNBOUNDED = {"clip"}
 """Numbers that may be infinite."""

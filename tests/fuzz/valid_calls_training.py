@@ -452,7 +452,7 @@ def _reproduce() -> dict[str, Callable[[], Call]]:
 
 
 def _baselines() -> dict[str, Callable[[], Call]]:
-    def cde() -> baselines.NeuralCDE:
+    def cde() -> Network:
         return baselines.neural_cde(2, 2, state=2, widths=(3,), key=0)
 
     def compiled(task: tasks.Task) -> tasks.Task:
@@ -461,7 +461,6 @@ def _baselines() -> dict[str, Callable[[], Call]]:
 
     return {
         "neural_cde": lambda: (baselines.neural_cde, {"inputs": 2, "outputs": 2, "state": 2, "widths": (3,), "key": 0}),
-        "natural_spline": lambda: (baselines.natural_spline, {"values": np.ones((4, 2), np.float32)}),
         "solver_errors": lambda: (baselines.solver_errors, {"net": cde(), "trials": classes().train}),
         "train_neural_cde": lambda: (
             functools.partial(baselines.train_neural_cde, state=2, widths=(3,)),  # other sizes compile for long
@@ -500,7 +499,6 @@ NOT_CALLED = {
     **dict.fromkeys(
         ["TensorBoard", "WeightsAndBiases", "MLflow"], "it needs an extra; see tests/train/test_loggers.py"
     ),
-    "NeuralCDE": "a module made of modules, which neural_cde makes",
     "all_artefacts": "it takes no arguments",
     "shipped_names": "it takes no arguments",
     "Portrait": RETURNED,

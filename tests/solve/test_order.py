@@ -93,3 +93,24 @@ def test_too_few_steps_give_nan_not_a_wrong_number(x64):
 def test_bad_solvers(options, word):
     with pytest.raises(ArgumentError, match=word):
         Solver(**options)
+
+
+@pytest.mark.parametrize("method", ["heun", "midpoint", "rk4"])
+def test_steps_of_a_cell_with_a_control_are_those_of_diffrax(method, x64):
+    """They are written out, unless the adjoint equation is integrated, for which diffrax takes them."""
+    cell, h0 = cells.ncde(2, 3, widths=(8,), tau=0.7, key=1), jnp.linspace(-1, 1, 3)
+    ours, theirs = (
+        rollout(
+            cell,
+            XS,
+            h0,
+            dt=[0.4, 0.1, 0, 0.3, 0.2],
+            method=method,
+            substeps=3,
+            interpolation="natural",
+            adjoint=adjoint,
+        )
+        for adjoint in ("discretise_then_optimise", "optimise_then_discretise")
+    )
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-14)
+    assert float(jnp.abs(ours[-1] - h0).max()) > 0.1

@@ -158,6 +158,45 @@ def test_walker2d_gaps_are_on_the_natural_spline():
         np.testing.assert_allclose(task.train.inputs[trial, :, 1:], wanted, atol=1e-4)
 
 
+def test_walker2d_without_the_gaps():
+    """The samples alone, each as long as the time since the one before it; nothing else changes."""
+    grid, alone = tasks.make("walker2d", fill="hold"), tasks.make("walker2d", fill="hold", gaps="skipped")
+    for part in ("train", "validation", "test"):
+        filled, found = getattr(grid, part), getattr(alone, part)
+        assert found.bins == 64
+        for trial in range(len(found)):
+            seen = np.flatnonzero(filled.mask[trial])
+            np.testing.assert_array_equal(found.inputs[trial], filled.inputs[trial, seen])
+            np.testing.assert_array_equal(found.targets[trial], filled.targets[trial, seen])
+            np.testing.assert_array_equal(found.dt[trial], np.diff(seen, prepend=-1))
+        assert np.all(found.mask == 1)
+    assert tasks.last_value_error(alone.test) == pytest.approx(tasks.last_value_error(grid.test), rel=1e-6)
+
+
+def test_letters_without_the_gaps():
+    """The last sample before the end of the trial is the last bin, and the samples are those of the filled trials."""
+    grid, alone = tasks.make("characters", ends="own"), tasks.make("characters", ends="own", gaps="skipped")
+    masked = tasks.make("characters", ends="own", masks=True)
+    observed = masked.train.inputs[..., 0] > 0
+    for trial, count in enumerate(alone.train.lengths):
+        seen = np.flatnonzero(observed[trial, : grid.train.lengths[trial]])
+        assert count == len(seen)
+        np.testing.assert_array_equal(alone.train.inputs[trial, :count], grid.train.inputs[trial, seen])
+        np.testing.assert_array_equal(alone.train.dt[trial, :count], np.diff(seen, prepend=-1))
+        assert np.all(alone.train.dt[trial, count:] == 0)
+
+
+def test_masks_come_first_and_say_what_was_observed():
+    plain, masked = tasks.make("walker2d", fill="hold"), tasks.make("walker2d", fill="hold", masks=True)
+    masks, inputs = np.split(masked.train.inputs, 2, axis=2)
+    np.testing.assert_array_equal(inputs, plain.train.inputs)
+    for channel in range(masks.shape[2]):  # whole samples were dropped, so time has the mask of the rest
+        np.testing.assert_array_equal(masks[..., channel], plain.train.mask)
+    assert tasks.last_value_error(masked.test) == tasks.last_value_error(plain.test)
+    letters = tasks.make("characters", masks=True, counts=True)
+    assert letters.input_names[:7] == tuple(f"mask of {name}" for name in letters.input_names[7:])
+
+
 def test_the_persistence_baseline():
     rollouts = small_data.rollouts()
     windows = by_the_benchmark(rollouts)["test"]
@@ -244,6 +283,7 @@ def test_loading_speech_needs_less_than_twice_its_arrays(tmp_path, monkeypatch):
     [
         ("characters", {"dropped": 1.0}, "dropped is 1.0"),
         ("characters", {"fill": "cubic"}, "fill is 'cubic'"),
+        ("characters", {"gaps": "skip"}, "gaps is 'skip'.*Did you mean 'skipped'"),
         ("characters", {"ends": "mine"}, "ends is 'mine'"),
         ("walker2d", {"fill": "splines"}, "fill is 'splines'"),
         ("walker2d", {"key": -1}, "key is -1"),

@@ -77,6 +77,19 @@ def test_counts_of_a_table_as_a_command_makes_it(tmp_path):
     np.testing.assert_allclose(task.train.inputs[0, :, 1], [1 / 3, 1 / 3, 2 / 3])
 
 
+def test_masks_of_arrays_come_before_the_inputs():
+    values = np.ones((4, 4, 2))
+    values[0, :, 0] = [1, np.nan, 1, np.nan]
+    values[0, 3, 1] = np.nan
+    split = ["train", "train", "train", "validation"]
+    task = arrays(values, np.zeros((4, 4, 1)), 0.1, fill="hold", masks=True, timestamp="seconds",
+                  lengths=[4, 4, 2, 4], split=split, input_names=("x", "y"))  # fmt: skip
+    assert task.input_names == ("mask of time", "mask of x", "mask of y", "time", "x", "y")
+    np.testing.assert_array_equal(task.train.inputs[0, :, :3].T, [[1, 1, 1, 0], [1, 0, 1, 0], [1, 1, 1, 0]])
+    np.testing.assert_array_equal(task.train.inputs[2, :, 0], [1, 1, 0, 0])  # nothing after the end
+    np.testing.assert_allclose(task.train.inputs[0, :, 3], [0, 0.1, 0.2, 0.3], atol=1e-7)
+
+
 def per_bin_task():
     """The class of a bin is whether its input is positive."""
     values = np.random.default_rng(0).normal(size=(40, 6, 1))

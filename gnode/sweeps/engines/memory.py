@@ -11,6 +11,8 @@ from gnode.sweeps.grid import Group
 from gnode.tasks import Task
 from gnode.train import loop
 from gnode.train.loss import losses
+from gnode.train.perturbation import Perturbation
+from gnode.train.regularisation import flow_penalty
 
 COPIES = 6
 """Of the trained values: weights, gradient, two moments, best weights, and the update being made."""
@@ -30,6 +32,10 @@ def _posed_arrays(settings: dict[str, Any], task: Task) -> tuple[PyTree, PyTree]
     batch = jax.tree.map(lambda array: array[:size], problem.data.train)
 
     def loss(params: PyTree) -> Array:
-        return losses(problem.network(params), batch, problem.plan.loss, problem.plan.when).loss
+        net, choices = problem.network(params), problem.plan.choices
+        found = losses(net, batch, problem.plan.loss, problem.plan.when)
+        if not choices.is_regularised:
+            return found.loss
+        return found.loss + flow_penalty(net, Perturbation(batch), found.states, choices, problem.hyper, problem.key)
 
     return problem.params, jax.vjp(loss, problem.params)[1]

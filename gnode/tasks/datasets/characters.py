@@ -7,7 +7,15 @@ from gnode.arguments import checked
 from gnode.tasks import cache
 from gnode.tasks._filling import fill as fill_missing
 from gnode.tasks._formats.npz import read_npz
-from gnode.tasks._preparation import Scale, observation_counts, stratified_split, time_stamps
+from gnode.tasks._preparation import (
+    GAPS,
+    Scale,
+    observation_counts,
+    samples_of,
+    stratified_split,
+    time_stamps,
+    with_masks,
+)
 from gnode.tasks._series import Series
 from gnode.tasks._trials import Task, Trials
 from gnode.tasks.datasets.compact import as_series, usable
@@ -32,6 +40,8 @@ def characters(
     timestamp: str = "relative",
     counts: bool = False,
     ends: str = "padded",
+    gaps: str = "filled",
+    masks: bool = False,
     key: Key | int = 0,
 ) -> Task:
     """Makes the task to classify 20 letters from the velocity and force of a pen: 2858 trials of 182 bins with gaps.
@@ -47,6 +57,9 @@ def characters(
     - `timestamp`: first channel: "relative" (bin / 182), "seconds" or "none".
     - `counts`: whether to add channels with the share of bins at which each channel has been observed so far.
     - `ends`: whether the loss counts at the last bin of the "padded" trial or of the trial's "own" samples.
+    - `gaps`: "filled" has every bin; "skipped" leaves out those without a sample, and a bin is as long as the time since the
+      sample before (`fill` then does nothing).
+    - `masks`: whether to put a channel before the inputs for each of them that says whether it was observed.
     - `key`: seed or key of the split and of the dropped bins; the split does not depend on `dropped`.
 
     **Returns:** a `Task` with the cross-entropy at the last bin.
@@ -54,15 +67,25 @@ def characters(
     No example: it needs the data set.
     """
     errors.one_of("ends", ends, ENDS)
+    errors.one_of("gaps", gaps, GAPS)
     if not 0 <= errors.not_negative("dropped", dropped) < 1:
         raise errors.ArgumentError(f"dropped is {dropped!r}, but must be a share from 0 up to (not including) 1.")
     series, values, parts = letters_with_gaps(dropped, key)
     assert series.labels is not None
-    columns = [time_stamps(len(series), values.shape[1], STEP, timestamp), fill_missing(values, fill)]
+    observed, stamps = ~np.isnan(values), time_stamps(len(series), values.shape[1], STEP, timestamp)
+    columns = [stamps, fill_missing(values, fill)]
     if counts:
-        columns.append(observation_counts(~np.isnan(values)))
+        columns.append(observation_counts(observed))
+    inputs = np.concatenate(columns, axis=2, dtype=np.float32)
+    if masks:
+        inputs = with_masks(inputs, observed, stamps.shape[2])
     lengths = series.lengths if ends == "own" else np.full(len(series), values.shape[1])
-    everything = Trials(np.concatenate(columns, axis=2, dtype=np.float32), series.labels, STEP, lengths=lengths)
+    if gaps == "filled":
+        everything = Trials(inputs, series.labels, STEP, lengths=lengths)
+    else:
+        before_end = np.arange(values.shape[1]) < lengths[:, None]
+        samples = samples_of(observed.any(axis=2) & before_end, STEP)
+        everything = Trials(samples.of(inputs), series.labels, samples.elapsed, lengths=samples.lengths)
     return Task(
         name=NAME,
         train=everything.take(parts[0]),
@@ -72,21 +95,24 @@ def characters(
         loss="cross_entropy",
         when="last",
         classes=series.label_names,
-        input_names=None if series.channels != len(CHANNELS) else _input_names(timestamp, counts),
+        input_names=None if series.channels != len(CHANNELS) else _input_names(timestamp, counts, masks),
         options={
             "dropped": dropped,
             "fill": fill,
             "timestamp": timestamp,
             "counts": counts,
             "ends": ends,
+            "gaps": gaps,
+            "masks": masks,
             "key": plain_key(key),
         },
     )
 
 
-def _input_names(timestamp: str, counts: bool) -> tuple[str, ...]:
+def _input_names(timestamp: str, counts: bool, masks: bool) -> tuple[str, ...]:
     counted = [f"count of {name}" for name in CHANNELS] if counts else []
-    return (*(() if timestamp == "none" else ("time",)), *CHANNELS, *counted)
+    names = (*(() if timestamp == "none" else ("time",)), *CHANNELS, *counted)
+    return (*(f"mask of {name}" for name in names), *names) if masks else names
 
 
 def letters_with_gaps(dropped: float, key: Key | int) -> tuple[Series, np.ndarray, list[np.ndarray]]:

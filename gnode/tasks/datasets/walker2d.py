@@ -15,7 +15,7 @@ from gnode.tasks import cache
 from gnode.tasks._filling import FILLS
 from gnode.tasks._filling import fill as fill_missing
 from gnode.tasks._formats.npz import read_npz
-from gnode.tasks._preparation import time_stamps
+from gnode.tasks._preparation import GAPS, samples_of, time_stamps, with_masks
 from gnode.tasks._series import OnGrid, Series
 from gnode.tasks._trials import Task, Trials
 from gnode.tasks.datasets.compact import as_series, usable
@@ -30,7 +30,14 @@ STEP = 1.0
 
 
 @checked
-def walker2d(*, fill: str = "natural", timestamp: str = "relative", key: int = 0) -> Task:
+def walker2d(
+    *,
+    fill: str = "natural",
+    timestamp: str = "relative",
+    gaps: str = "filled",
+    masks: bool = False,
+    key: int = 0,
+) -> Task:
     """Makes the task to predict the next state of a walker: 12,893 windows of 84 bins, one in ten of them missing.
 
     The 64 kept samples of a window are put on a regular grid. Missing bins are filled in the inputs and do not count in the
@@ -41,6 +48,9 @@ def walker2d(*, fill: str = "natural", timestamp: str = "relative", key: int = 0
 
     - `fill`: one of `gnode.tasks.FILLS`; the paper uses "natural", which is not causal. "hold" is causal.
     - `timestamp`: first channel: "relative" (bin / 84), "seconds" or "none".
+    - `gaps`: "filled" has every bin; "skipped" has the 64 samples alone, each as a bin as long as the time since the sample
+      before, which is what networks for irregular times get (`fill` then does nothing).
+    - `masks`: whether to put a channel before the inputs for each of them that says whether it was observed.
     - `key`: whole number that is added to the seeds of the split and of the gaps; 0 gives the published windows.
 
     **Returns:** a `Task` with the masked mean squared error.
@@ -49,14 +59,15 @@ def walker2d(*, fill: str = "natural", timestamp: str = "relative", key: int = 0
     """
     key = errors.whole("key", key, at_least=0, at_most=2**32 - 1 - DROP_SEED)  # numpy's seeds have 32 bits
     errors.one_of("fill", fill, FILLS)
-    made = {part: _trials(grid, fill, timestamp) for part, grid in windows_with_gaps(key).items()}
+    errors.one_of("gaps", gaps, GAPS)
+    made = {part: _trials(grid, fill, timestamp, gaps, masks) for part, grid in windows_with_gaps(key).items()}
     return Task(
         name=NAME,
         train=made["train"],
         validation=made["validation"],
         test=made["test"],
         outputs=made["train"].targets.shape[2],
-        options={"fill": fill, "timestamp": timestamp, "key": key},
+        options={"fill": fill, "timestamp": timestamp, "gaps": gaps, "masks": masks, "key": key},
     )
 
 
@@ -111,10 +122,16 @@ def _kept(samples: int, dropping: np.random.RandomState) -> Bool[np.ndarray, " s
     return dropping.rand(samples) < 1 - DROPPED  # "> DROPPED" would drop other samples than the benchmark
 
 
-def _trials(grid: OnGrid, fill: str, timestamp: str) -> Trials:
+def _trials(grid: OnGrid, fill: str, timestamp: str, gaps: str, masks: bool) -> Trials:
     trials, bins, _ = grid.values.shape
-    values = fill_missing(grid.values, fill)
-    inputs = np.concatenate([time_stamps(trials, bins, STEP, timestamp), values], axis=2, dtype=np.float32)
+    stamps, observed = time_stamps(trials, bins, STEP, timestamp), ~np.isnan(grid.values)
+    inputs = np.concatenate([stamps, fill_missing(grid.values, fill)], axis=2, dtype=np.float32)
+    if masks:
+        inputs = with_masks(inputs, observed, stamps.shape[2])
     assert grid.targets is not None
     assert grid.target_mask is not None
-    return Trials(inputs, grid.targets, STEP, mask=grid.target_mask, lengths=grid.lengths)
+    if gaps == "filled":
+        return Trials(inputs, grid.targets, STEP, mask=grid.target_mask, lengths=grid.lengths)
+    samples = samples_of(np.any(observed, axis=2), STEP)
+    targets, mask = samples.of(grid.targets), samples.of(grid.target_mask)
+    return Trials(samples.of(inputs), targets, samples.elapsed, mask=mask, lengths=samples.lengths)

@@ -1,0 +1,156 @@
+"""Beyond the paper: the gnODE among its relatives, with equal parameter budgets and equal search, gated and ungated.
+
+Shows: the test error (Walker2D) or accuracy (letters, spoken words) and the validation error (variable three-bit task,
+noise) of every network that the paper names, with at most 40,000 parameters, on: Walker2D filled by splines, held, and as
+the samples alone at their irregular times; letters with 30, 50 and 70% of the bins missing; spoken words; the variable
+three-bit task at N = 3, 6 and 100; noise at N = 100. Of 8 settings (2 learning rates, 2 decays, time constants of 1 and 10
+bins) validation chooses one with the first seed, which is then trained from all others. Beside the scores: parameters, and
+of each chosen network the median spectral abscissa of its fixed points and how long its states last without input. The
+paper expects that gating is beneficial for related model classes too: a claim for each class, which holds if the gated
+network is better by more than two standard errors on more data than it is worse on.
+
+Networks that take a mask of their inputs (GRU-ODE-Bayes) get one where bins are missing. Neural CDEs follow the natural
+spline where samples are filled by splines, and else the rectilinear path, which is causal. At a given N (flip-flops,
+noise) networks without hidden layers have fewer parameters.
+
+Command: gnode reproduce run relatives --scale paper
+Cost at paper scale: 27 networks on 11 data sets, 10 trainings of each, which has not been run yet; --only makes a part
+of it, such as --only relatives-walker2d-raw-ode-lstm,relatives-walker2d-raw-gnode. Smoke: two minutes on two cores.
+
+Published: the ODE-LSTM's test MSE of 0.883 on the raw samples of Walker2D; for the gnODE the values of `table1`,
+`table-characters` and `fixed-3bit`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gnode import plots
+from gnode.init import SMALL_BIAS_STD
+from gnode.reproduce import real_data
+from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, SweepPlan, Trained
+from gnode.reproduce.relatives import DATA, KINDS, PAIRS, Data, Measured, label_of, measure, settings_of
+from gnode.sweeps import Sweep
+
+SEARCHED = ("lr", "weight_decay", "tau")
+TRAINING: dict[str, Any] = {
+    "lr": [1e-3, 5e-3],
+    "weight_decay": [1e-3, 1e-1],
+    "clip": 1.0,
+    "ema": 0.999,
+    "seed": [0, 1, 2],
+}
+BINS_OF_TAU = (1, 10)
+OF_TASK: dict[str, dict[str, Any]] = {
+    "walker2d": real_data.SHORTER["walker2d"],
+    "characters": real_data.SHORTER["characters"],
+    "speech": real_data.SHORTER["speech"],
+    "flipflop-variable": {"epochs": 600, "batch_size": 10, "fresh": "update", "lr_schedule": "cosine"},
+    "ou": {"epochs": 1000},
+}
+"""The length of training by task, the same for every network."""
+SMOKE: dict[str, Any] = {"lr": 1e-2, "weight_decay": 1e-3, "seed": [0, 1], "tau": 0.01}
+SMOKE |= {"epochs": 3, "trials": 20, "validation": 10, "bins": 20, "fresh": "no", "lr_schedule": "constant"}
+SMOKE_DATA, SMOKE_KINDS = (
+    "variable-n3",
+    ("node", "gnode", "ncde", "gated-ncde", "lru", "gated-lru", "cornn", "ode-lstm"),
+)
+PUBLISHED = {("walker2d-raw", "ode-lstm"): 0.883}
+
+
+def plans(scale: str) -> list[SweepPlan]:
+    if scale == "smoke":
+        return [_plan(SMOKE_DATA, kind, 8) for kind in SMOKE_KINDS]
+    return [_plan(data, kind) for data in DATA for kind in KINDS]
+
+
+def name_of(data: str, kind: str) -> str:
+    """Returns the name of a sweep."""
+    return f"relatives-{data}-{kind}"
+
+
+def _plan(data: str, kind: str, size: int | None = None) -> SweepPlan:
+    """Returns the sweep of one network on one data set; with a `size`, at smoke scale."""
+    of = DATA[data]
+    own: dict[str, Any] = {"bias_std": SMALL_BIAS_STD} if kind in ("rnn", "mgru", "node", "gnode", "anode") else {}
+    own |= settings_of(kind, data, size) | TRAINING | OF_TASK[of.task]
+    own["tau"] = [bins * of.step for bins in BINS_OF_TAU]
+    return SweepPlan(name_of(data, kind), of.task, own | (SMOKE if size else {}), () if size else SEARCHED)
+
+
+def analyse(trained: Trained) -> Outcome:
+    found: dict[str, dict[str, Measured]] = {}
+    for data, of in DATA.items():
+        for kind in KINDS:
+            for sweep in trained.available(name_of(data, kind)):
+                found.setdefault(data, {})[kind] = measure(sweep, of, few=trained.is_smoke)
+    numbers = [
+        number for data, own in found.items() for kind, one in own.items() for number in _numbers(data, kind, one)
+    ]
+    claims = [_gating_helps(what, *pair, found) for what, pair in PAIRS.items()]
+    raw = found.get("walker2d-raw", {}).get("ode-lstm")
+    if raw is not None:
+        theirs, mean = PUBLISHED["walker2d-raw", "ode-lstm"], float(np.mean(raw.scores))
+        claims.append(
+            Claim(
+                f"The ODE-LSTM's mean test MSE on raw Walker2D is at most {theirs:g}.", mean <= theirs, {"mean": mean}
+            )
+        )
+    panels = {
+        f"{data}: {DATA[data].score}": {label_of(kind): one.scores for kind, one in own.items()}
+        for data, own in found.items()
+    }
+    details = {data: {label_of(kind): one._asdict() for kind, one in own.items()} for data, own in found.items()}
+    return Outcome(numbers, claims, {"a": plots.seeds(panels)} if panels else {}, details)
+
+
+def _numbers(data: str, kind: str, one: Measured) -> list[Number]:
+    published = PUBLISHED.get((data, kind))
+    row, scores = f"{data}, {label_of(kind)} ({one.parameters} parameters)", np.array(one.scores, float)
+    made = [real_data.number(f"{row}: {DATA[data].score}", scores, None if published is None else (published, 0.0))]
+    made.append(Number(f"{row}: median abscissa of its fixed points (per s)", one.abscissa))
+    return [*made, Number(f"{row}: median memory time (s)", one.memory)]
+
+
+def _gating_helps(what: str, plain: str, gated: str, found: dict[str, dict[str, Measured]]) -> Claim:
+    """Whether the gated network is better, by more than two standard errors, on more data than it is worse on."""
+    better, worse, measured = 0, 0, {}
+    for data, own in found.items():
+        if plain in own and gated in own:
+            gain, error = _gain(DATA[data], own[plain].scores, own[gated].scores)
+            better, worse = better + (gain > 2 * error), worse + (gain < -2 * error)
+            measured[data] = {"without": own[plain].scores, "with": own[gated].scores}
+    claim = f"Gating is beneficial for {what} ({label_of(gated)} against {label_of(plain)})."
+    decided = bool(better > worse) if better != worse else None
+    return Claim(claim, decided, measured | {"better on": better, "worse on": worse} if measured else {})
+
+
+def _gain(data: Data, plain: list[float], gated: list[float]) -> tuple[float, float]:
+    """By how much the mean improves, and the standard error of that."""
+    gain = float(np.mean(gated) - np.mean(plain)) * (1 if data.more_is_better else -1)
+    squares = [np.var(values, ddof=1) / len(values) if len(values) > 1 else 0.0 for values in (plain, gated)]
+    return gain, float(np.sqrt(sum(squares)))
+
+
+def keeps(trained: Trained) -> dict[str, list[int]]:
+    """The members whose weights are kept: the seed with the lowest validation loss of every sweep."""
+    return {name: [best_seed(sweep)] for name, sweep in trained.sweeps.items()}
+
+
+def best_seed(sweep: Sweep) -> int:
+    """Returns the chosen member with the lowest validation loss."""
+    return min(real_data.selection.trained_members(sweep), key=lambda member: sweep.result(member)["best_loss"])
+
+
+ARTEFACT = Artefact(
+    name="relatives",
+    kind="extension",
+    title="The gnODE among its relatives",
+    place="beyond the paper",
+    scales={"smoke": "2 min on two cores", "paper": "not run yet"},
+    plans=plans,
+    analyse=analyse,
+    data=("walker2d", "characters", "speech-v1"),
+    may_be_partial=True,
+    keeps=keeps,
+)

@@ -1,0 +1,257 @@
+"""Shared by the artefact `relatives`: its networks with their sizes, its data, and what is measured of each network.
+
+Every network of a table has about `BUDGET` parameters: the largest size that stays below it, of the hidden layers where a
+network has such layers, else of N. `sized` finds it, and `SIZES` holds what it found, since drawing networks to count their
+parameters takes minutes. Where N is given (flip-flops) networks without hidden layers have fewer parameters.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gnode import analysis, build
+from gnode.cells import CELLS, cell_label
+from gnode.reproduce.selection import trained_members
+from gnode.sweeps import Sweep
+from gnode.tasks.datasets import speech
+from gnode.types import count_parameters
+
+BUDGET = 40_000
+"""The largest number of parameters of a network."""
+
+
+class Kind(NamedTuple):
+    """A network of the comparison: its cell, the cell's options, and its size: N, or the width of one or two layers."""
+
+    model: str
+    size: str
+    options: Mapping[str, Any] = MappingProxyType({})
+
+
+KINDS: dict[str, Kind] = {
+    "rnn": Kind("rnn", "state"),
+    "mgru": Kind("mgru", "state"),
+    "gru": Kind("gru", "state"),
+    "lstm": Kind("lstm", "state"),
+    "lem": Kind("lem", "state"),
+    "node": Kind("node", "two"),
+    "gnode": Kind("gnode", "two"),
+    "anode": Kind("node", "two", {"augment": 8}),
+    "gru-ode": Kind("gru_ode", "state", {"minimal": False}),
+    "gru-ode-bayes": Kind("gru_ode_bayes", "state"),
+    "ode-lstm": Kind("ode_lstm", "state", {"widths": (64,)}),
+    "cornn": Kind("cornn", "state"),
+    "unicornn": Kind("unicornn", "state", {"layers": 3}),
+    "hbnode": Kind("hbnode", "two"),
+    "ghbnode": Kind("ghbnode", "two"),
+    "ncde": Kind("ncde", "two"),
+    "gated-ncde": Kind("gated_ncde", "two"),
+    "nsde": Kind("nsde", "two"),
+    "gated-nsde": Kind("gated_nsde", "two"),
+    "ltc": Kind("ltc", "state"),
+    "cfc": Kind("cfc", "one"),
+    "lmu": Kind("lmu", "state"),
+    "gated-lmu": Kind("lmu", "state", {"gating": "input"}),
+    "s4d": Kind("s4d", "state"),
+    "gated-s4d": Kind("s4d", "state", {"gating": "input"}),
+    "lru": Kind("lru", "state"),
+    "gated-lru": Kind("lru", "state", {"gating": "input"}),
+}
+"""All networks by the names that sweeps and tables use."""
+
+PAIRS: dict[str, tuple[str, str]] = {
+    "plain networks": ("rnn", "mgru"),
+    "neural ODEs": ("node", "gnode"),
+    "neural CDEs": ("ncde", "gated-ncde"),
+    "neural SDEs": ("nsde", "gated-nsde"),
+    "Legendre memories": ("lmu", "gated-lmu"),
+    "diagonal state spaces": ("s4d", "gated-s4d"),
+    "linear recurrent units": ("lru", "gated-lru"),
+}
+"""The classes of networks that the paper expects to be better with a gate: without one, and with one."""
+
+HIDDEN = 32
+"""N of networks with hidden layers, except where the data give N."""
+
+
+class Data(NamedTuple):
+    """What networks are compared on: a task with options, its numbers of inputs and outputs, and what differs from the rest.
+
+    - `state`: N, where the comparison is at a given N.
+    - `gaps`: whether bins are missing, so that networks which take a mask get one.
+    - `path`: how a neural CDE connects the samples.
+    - `step`: the length of a bin in seconds.
+    - `score`: what is measured.
+    """
+
+    task: str
+    inputs: int
+    outputs: int
+    options: dict[str, Any]
+    state: int | None = None
+    gaps: bool = False
+    path: str = "hold"
+    step: float = 1.0
+    score: str = "test MSE"
+
+    @property
+    def more_is_better(self) -> bool:
+        return "accuracy" in self.score
+
+
+ACCURACY, VALIDATION = "test accuracy", "validation MSE"
+DATA: dict[str, Data] = {
+    "walker2d-spline": Data("walker2d", 18, 17, {"fill": "natural"}, gaps=True, path="natural"),
+    "walker2d-hold": Data("walker2d", 18, 17, {"fill": "hold"}, gaps=True),
+    "walker2d-raw": Data("walker2d", 18, 17, {"gaps": "skipped"}),
+    **{
+        f"letters-{dropped}": Data(
+            "characters", 4, 20, {"dropped": dropped / 100}, gaps=True, path="natural", score=ACCURACY
+        )
+        for dropped in (30, 50, 70)
+    },
+    "speech": Data("speech", 20, 10, {}, step=speech.STEP, score=ACCURACY),
+    **{
+        f"variable-n{state}": Data("flipflop-variable", 3, 3, {"initial": "affine"}, state, step=0.01, score=VALIDATION)
+        for state in (3, 6, 100)
+    },
+    "noise": Data("ou", 30, 30, {}, 100, score=VALIDATION),
+}
+"""All data by the names that sweeps and tables use."""
+
+COLUMNS = ("walker2d", "letters", "speech", "variable-n3", "variable-n6", "variable-n100", "noise")
+"""What the names of data begin with, for which sizes are the same."""
+
+SIZES: dict[str, tuple[int, ...]] = {
+    "rnn": (174, 185, 175),
+    "mgru": (124, 132, 124),
+    "gru": (100, 108, 100),
+    "lstm": (84, 93, 84),
+    "lem": (84, 93, 84),
+    "node": (159, 165, 159, 194, 191, 120, 101),
+    "gnode": (155, 162, 154, 194, 191, 95, 68),
+    "anode": (152, 159, 152, 186, 183, 116, 97),
+    "gru-ode": (100, 108, 100),
+    "gru-ode-bayes": (39, 65, 37),
+    "ode-lstm": (72, 79, 72),
+    "cornn": (124, 132, 124),
+    "unicornn": (107, 126, 106),
+    "hbnode": (157, 165, 157, 194, 191, 119, 94),
+    "ghbnode": (157, 165, 157, 194, 191, 119, 94),
+    "ncde": (54, 123, 50, 191, 184, 68, 9),
+    "gated-ncde": (52, 120, 48, 191, 184, 51, 5),
+    "nsde": (155, 162, 154, 194, 191, 95, 68),
+    "gated-nsde": (151, 159, 150, 194, 191, 67, 29),
+    "ltc": (87, 94, 86),
+    "cfc": (216, 236, 214, 2103, 1174, 77, 63),
+    "lmu": (166, 178, 167),
+    "gated-lmu": (166, 177, 167),
+    "s4d": (47, 92, 44),
+    "gated-s4d": (44, 80, 42),
+    "lru": (75, 80, 75),
+    "gated-lru": (68, 74, 68),
+}
+"""The size of every network by the columns of data, as `sized` finds it; none where N is given and there is no layer."""
+
+
+def inputs_of(kind: Kind, data: Data) -> int:
+    """Returns the number of inputs: twice as many where the network takes a mask of them."""
+    return data.inputs * (2 if takes_mask(kind, data) else 1)
+
+
+def takes_mask(kind: Kind, data: Data) -> bool:
+    """Whether a network gets a mask of its inputs: it has the option, and there are gaps."""
+    return data.gaps and "masked" in CELLS[kind.model].options
+
+
+def options_of(kind: Kind, data: Data, size: int) -> dict[str, Any]:
+    """Returns the settings of a network of a size: N, or the widths of its hidden layers."""
+    if kind.size == "state":
+        return dict(kind.options) | {"state": size if data.state is None else data.state}
+    layers = 1 if kind.size == "one" else 2
+    return dict(kind.options) | {"state": data.state or HIDDEN, "widths": (size,) * layers}
+
+
+def parameters(kind: Kind, data: Data, size: int) -> int:
+    """Counts the parameters of a network of a size, by drawing it."""
+    own: dict[str, Any] = options_of(kind, data, size) | ({"masked": True} if takes_mask(kind, data) else {})
+    return count_parameters(build(kind.model, inputs_of(kind, data), data.outputs, initial="affine", key=0, **own))
+
+
+def sized(kind: Kind, data: Data, budget: int = BUDGET) -> int:
+    """Finds the largest size with at most `budget` parameters, which are a polynomial of degree 2 in the size."""
+    sizes = np.array([4, 8, 12])
+    curve = np.polynomial.Polynomial.fit(sizes, [parameters(kind, data, int(n)) for n in sizes], 2)
+    counts = np.round(curve(np.arange(1, 4096)), 3)
+    return max(1, int(np.sum(counts <= budget)))
+
+
+def size_of(kind_name: str, data_name: str) -> int:
+    """Returns the size of a network in the table, 0 where there is none to choose."""
+    column = next(place for place, name in enumerate(COLUMNS) if data_name.startswith(name))
+    return (*SIZES[kind_name], *[0] * len(COLUMNS))[column]
+
+
+def settings_of(kind_name: str, data_name: str, size: int | None = None) -> dict[str, Any]:
+    """Returns the settings of a network on some data: its cell with the size of its budget, and the data's options."""
+    kind, data = KINDS[kind_name], DATA[data_name]
+    chosen = size_of(kind_name, data_name) if size is None else size
+    own = data.options | {"model": kind.model} | options_of(kind, data, chosen)
+    if takes_mask(kind, data):
+        own |= {"masks": True, "masked": True}
+    if kind.model in ("ncde", "gated_ncde"):
+        own |= {"interpolation": data.path, "method": "heun"}
+    return own
+
+
+def label_of(kind_name: str) -> str:
+    """Returns the name of a network in tables and figures."""
+    kind = KINDS[kind_name]
+    if kind_name == "anode":
+        return "augmented nODE"
+    return f"gated {cell_label(kind.model)}" if kind.options.get("gating") else cell_label(kind.model)
+
+
+class Measured(NamedTuple):
+    """What was measured of a network on some data."""
+
+    parameters: int
+    scores: list[float]
+    setting: dict[str, Any]
+    abscissa: float | None
+    memory: float | None
+
+
+STARTS, HORIZON, TOLERANCE = 200, 1000, 0.1
+"""States that the search for fixed points begins from; how many bins a state is followed; when an output is off."""
+
+
+def measure(sweep: Sweep, data: Data, few: bool = False) -> Measured:
+    """Measures the chosen setting of a sweep: the scores of its seeds, and the dynamics of its best one."""
+    members = trained_members(sweep)
+    best = min(members, key=lambda member: sweep.result(member)["best_loss"])
+    scores = [_score(sweep.result(member), data) for member in members]
+    run = sweep.load(best)
+    setting = {name: sweep.members[best].get(name) for name in sweep.grid.varying() if name != "seed"}
+    starts = min(STARTS, 20) if few else STARTS
+    points = analysis.fixed_points(run.net, run.states, dt=run.dt, most_starts=starts, key=0).select(
+        status="equilibrium"
+    )
+    abscissas = points.stability.abscissa
+    ends = np.asarray(run.states[:, -1], np.float64)[:starts]
+    memory = analysis.memory_lifetime(run.net, ends, dt=run.dt, tolerance=TOLERANCE, horizon=HORIZON * run.dt)
+    return Measured(
+        count_parameters(run.net),
+        scores,
+        setting,
+        float(np.median(abscissas)) if len(abscissas) else None,
+        float(np.median(np.minimum(memory.lifetimes, HORIZON * run.dt))),
+    )
+
+
+def _score(result: dict[str, Any], data: Data) -> float:
+    if data.score == VALIDATION:
+        return float(result["best_loss"])
+    return float(result["test"]["accuracy" if data.more_is_better else "loss"])
