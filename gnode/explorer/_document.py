@@ -22,7 +22,9 @@ MOST_TRIALS = 20
 MOST_POINTS = 400
 """Of a continuum: the points of it that are sent along. Isolated points are sent all."""
 MOST_SLOW = 500
-WITHOUT_CONTROL = "Changes of the input move the state of this network, which the page leaves out; this is the live state."
+WITHOUT_CONTROL = (
+    "Changes of the input move the state of this network, which the page leaves out; this is the live state."
+)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -81,8 +81,8 @@ def check_is_flow(cell: Cell) -> None:
     """Raises `NotExportable` for a cell whose fixed points are not those of its vector field, which the page draws."""
     if not cell.is_flow:
         raise NotExportable(
-            f"the states of {type(cell).__name__} cannot be shown in the explorer: they follow a map from bin to bin, and the "
-            f"page shows flows; see the figures of its report (gnode analyse)."
+            f"the states of {type(cell).__name__} cannot be shown in the explorer: they follow a map from bin to bin, but "
+            "the page shows flows; see the figures of its report (gnode analyse)."
         )
 
 

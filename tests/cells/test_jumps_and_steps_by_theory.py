@@ -114,15 +114,15 @@ def test_missing_samples_are_no_jump(x64):
 
 
 def test_a_missing_variable_is_not_looked_at(x64):
-    """Neither its value nor any derivative by it; the mask of all ones is a cell without a mask."""
+    """Not even where it is not a number, nor in derivatives; with a mask of all ones it is the cell without a mask."""
     cell = masked_cell()
     h = state_of(cell)
     jump = lambda *x: cell.jump(h, jnp.array(x))  # noqa: E731
     seen = jump(1.0, 0.0, 0.7, 0.0)
-    np.testing.assert_array_equal(seen, jump(1.0, 0.0, 0.7, 1e6))
+    np.testing.assert_array_equal(seen, jump(1.0, 0.0, 0.7, np.nan))
     assert np.abs(seen - h).max() > 1e-2
     assert np.abs(seen - jump(1.0, 1.0, 0.7, 0.0)).max() > 1e-3
-    by_values = jax.jacrev(cell.jump, 1)(h, jnp.array([1.0, 0.0, 0.7, 2.0]))[:, 2:]
+    by_values = jax.jacrev(cell.jump, 1)(h, jnp.array([1.0, 0.0, 0.7, np.nan]))[:, 2:]
     np.testing.assert_array_equal(by_values[:, 1], 0)
     assert np.abs(by_values[:, 0]).max() > 1e-3
     unmasked = filled(lambda: cells.gru_ode_bayes(2, UNITS, key=0))  # the same numbers, as all shapes are the same
@@ -139,6 +139,7 @@ class Oscillators:
         self.x, self.start = np.array([0.4, -0.7]), np.array([1.0, -0.5, 0.7, 0.0, 0.0, 0.0])
         self.w, self.a = np.asarray(cell.w), np.asarray(cell.V) @ self.x + np.asarray(b)
         self.pace = sigmoid(c) / 0.5
+        self.omega = self.pace * np.sqrt(2.0 + self.w)  # the largest frequency, where tanh is steepest
 
     def run(self, bins, dt, method=None):
         xs = np.tile(self.x, (bins, 1))
@@ -159,12 +160,11 @@ class Oscillators:
 def test_the_flow_of_unicornn_keeps_its_energy(x64):
     """By the classical rule, which for y'' = -omega^2 y loses (omega dt)^6 / 72 of the energy in a step.
 
-    The frequency is at most pace sqrt(alpha + w). The tanh adds little to that, for which there is a factor of two.
+    The tanh, which is nearly linear here, only lowers the frequency.
     """
     system, (bins, dt) = Oscillators(), (1000, 0.04)
-    omega = system.pace * np.sqrt(2.0 + system.w)
     lost = system.change(system.run(bins, dt, "rk4")).max(0)
-    assert np.all(lost < 2 * bins * (omega * dt) ** 6 / 72)
+    assert np.all(lost < bins * (system.omega * dt) ** 6 / 72)
     assert np.all(lost < 1e-4)
 
 
@@ -181,8 +181,8 @@ def test_symplectic_euler_keeps_the_energy_of_unicornn_within_bounds(x64):
         most[dt] = change.max(0)
         np.testing.assert_allclose(most[dt], dt / 2 * pull / system.energy(system.start), rtol=dt)
         np.testing.assert_allclose(change[3000:].max(0), change[:3000].max(0), rtol=1e-2)
-    # The largest relative rate of the energy, 2 omega, times dt is what is neglected of 2.
-    np.testing.assert_allclose(most[0.04] / most[0.02], 2, rtol=0.04 * 2.8)
+    # Terms in dt^2 are smaller by omega dt than those in dt.
+    assert np.all(np.abs(most[0.04] / most[0.02] - 2) < system.omega * 0.04)
     gained = system.change(system.run(1000, 0.02, "euler"))
     assert np.all(gained[-1] > 2 * gained[499])
 

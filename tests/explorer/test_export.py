@@ -5,13 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from interpreter import OPERATIONS, evaluate
-from variants import DT, STATES, VARIANTS, drawn, reference
+from variants import DT, NOTES, REFUSED, SHOWN, STATES, VARIANTS, drawn, reference
 
 from gnode import cells
 from gnode.analysis import system
-from gnode.cells import CELLS
 from gnode.errors import ArgumentError
 from gnode.explorer import _operations
+from gnode.explorer._document import Subject, network_document
 from gnode.explorer._functions import exported
 from gnode.network import Network
 from gnode.precision import double, to_dtype
@@ -24,11 +24,13 @@ TOLERANCE = 1e-12
 def test_programs_compute_what_the_network_computes(name, options, of_network):
     net = drawn(name, options, of_network)
     found = exported(net, net.solver)
-    assert found.notes == []
+    assert [note[: len(NOTES.get(name, note))] for note in found.notes] == ([NOTES[name]] if name in NOTES else [])
     generator = np.random.default_rng(1)
     hs, xs = generator.normal(size=(STATES, net.cell.state_size)), generator.normal(size=(STATES, 2))
     with double():
         expected = reference(to_dtype(net, jnp.float64), "gate" in found.programs)(jnp.asarray(hs), jnp.asarray(xs))
+    if name == "lmu":  # of whose step the note speaks
+        del expected["step"]
     for function, values in expected.items():
         given = {"readout": lambda h, x: (h,), "initial": lambda h, x: (x,)}.get(function, lambda h, x: (h, x))
         more = (DT,) if "step" in function else ()
@@ -40,7 +42,7 @@ def test_programs_compute_what_the_network_computes(name, options, of_network):
         batch = evaluate(many, found.arrays, hs[:count], xs[0])[0]
         single = [evaluate(found.programs[function], found.arrays, h, xs[0])[0] for h in hs[:count]]
         np.testing.assert_allclose(batch, np.stack(single), rtol=TOLERANCE, atol=TOLERANCE)
-    for h, x in zip(hs[:10], xs):
+    for h, x in zip(hs[:10], xs) if "step" in expected else ():
         got = evaluate(found.programs["jacobian_step"], found.arrays, h, x, DT)[0]
         np.testing.assert_allclose(got, _differences(found, h, x), rtol=1e-7, atol=1e-7)
     if "gate" in found.programs and net.solver.method == "euler":
@@ -63,9 +65,64 @@ def _differences(found, h, x, width=1e-6):
 
 
 def test_the_gate_is_exported_where_there_is_one():
-    for name in CELLS:
+    gated = {"mgru", "gru", "gru_ode", "gated_ncde", "gated_nsde", "gnode"}
+    for name in SHOWN:
         net = drawn(name, {}, {})
-        assert ("gate" in exported(net, net.solver).programs) == (name in ("mgru", "gru", "gnode"))
+        assert ("gate" in exported(net, net.solver).programs) == (name in gated), name
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_cells_that_the_page_does_not_show_are_refused_in_a_sentence(name):
+    net = drawn(name, {}, {})
+    with pytest.raises(ArgumentError, match=r"^the .* of \w+ cannot be shown in the explorer: ") as said:
+        exported(net, net.solver)
+    assert str(said.value).endswith(
+        "which the page does not know." if net.cell.is_flow else "see the figures of its report (gnode analyse)."
+    )
+    assert "\n" not in str(said.value)
+
+
+class Passing(cells.Cell):
+    """A flow whose readout sees h + x."""
+
+    inputs: int = 2
+    units: int = 2
+
+    def vector_field(self, h, x):
+        return -h
+
+    def seen(self, h, x):
+        return h + x
+
+
+def test_a_readout_that_sees_the_input_is_left_out_with_a_sentence():
+    net = Network(Passing(), 1, key=0)
+    found = exported(net, net.solver)
+    assert "readout" not in found.programs
+    assert found.notes == [
+        "The readout of Passing sees the input beside the state, which the page does not know, so it shows no outputs."
+    ]
+    stacked = Network(cells.layers("gru", 2, 3, count=2, key=0), 1, key=0)
+    assert "readout" in exported(stacked, stacked.solver).programs
+
+
+def test_layers_and_relatives_are_called_by_their_names():
+    words = {
+        "HBNODE": cells.hbnode(1, 2, key=0),
+        "GHBNODE": cells.ghbnode(1, 2, key=0),
+        "NSDE": cells.nsde(1, 2, widths=(4,), key=0),
+        "gated NSDE": cells.gated_nsde(1, 2, widths=(4,), key=0),
+        "2 layers of GRU": cells.layers("gru", 1, 2, count=2, key=0),
+    }
+    assert [Subject(cell, "", DT, Solver()).words[0] for cell in words.values()] == list(words)
+
+
+def test_trials_are_not_played_where_changes_of_the_input_move_the_state():
+    trials = {name: np.zeros((1, 5, 1)) for name in ("inputs", "targets", "outputs")} | {"lengths": np.array([5])}
+    for name in ("ncde", "node"):
+        net = Network(cells.CELLS[name](1, 2, widths=(4,), key=0), 1, key=0)
+        document = network_document(Subject(net, name, DT, net.solver, trials=trials))
+        assert (document["trials"] is None) == ("without_trials" in document) == (name == "ncde")
 
 
 def test_two_networks_of_one_kind_share_their_programs():

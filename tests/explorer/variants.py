@@ -9,8 +9,20 @@ STATES = 100
 DT = 0.07
 """The length of a bin of which the map is computed, in seconds."""
 
+REFUSED = {"ode_lstm", "gru_ode_bayes", "cfc", "s4d", "lru"}
+"""Cells that the page does not show: maps, and those of complex numbers."""
+SHOWN = [name for name in CELLS if name not in REFUSED]
+NOTES = {
+    "lmu": "the map of one step of LMU cannot be shown in the explorer",
+    "ncde": "NeuralCDE is also moved by changes of its input",
+    "gated_ncde": "GatedNeuralCDE is also moved by changes of its input",
+    "nsde": "The noise of NeuralSDE is left out",
+    "gated_nsde": "The noise of NeuralSDE is left out",
+}
+"""How the sentence about what is missing begins, of the cells of which something is."""
+
 VARIANTS = [
-    *((name, {"tau": 0.3}, {}) for name in CELLS),
+    *((name, {"tau": 0.3}, {}) for name in SHOWN),
     ("gnode", {"hidden": "tanh", "final": "softplus", "widths": (5,)}, {"initial": "affine", "readout_widths": (4,)}),
     ("gnode", {"hidden": "gelu", "final": "sigmoid", "widths": (5,), "gate_widths": (3,)}, {"method": "heun"}),
     ("gnode", {"hidden": "silu", "final": "elu", "widths": (5,), "leak": False}, {"initial": "learned"}),
@@ -26,7 +38,8 @@ VARIANTS = [
 
 
 def drawn(name, options, of_network):
-    cell = CELLS[name](2, 4, key=0, **{"bias_std": 0.5} | options)
+    biases = {"bias_std": 0.5} if "bias_std" in CELLS[name].options else {}
+    cell = CELLS[name](2, 4, key=0, **biases | options)
     return Network(cell, 2, key=1, **of_network)
 
 
