@@ -40,11 +40,11 @@ class Layers(Cell):
                 )
 
     @property
-    def inputs(self) -> int:
+    def inputs(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]: equinox lets a property define it
         return self.layers[0].inputs
 
     @property
-    def units(self) -> int:
+    def units(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.layers[-1].units
 
     @property
@@ -111,4 +111,4 @@ def layers(model: str, inputs: int, state: int, *, count: int, key: Key | int, *
     cells: list[Cell] = []
     for place in range(count):
         cells.append(entry(inputs if place == 0 else cells[-1].units, state, key=keys[place], **options))
-    return Layers(tuple(cells))
+    return Layers(tuple(cells))  # pyright: ignore[reportCallIssue]: the properties are no arguments

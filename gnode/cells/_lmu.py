@@ -61,11 +61,11 @@ class LMU(Cell):
     R: Float[Array, "units units"]
     gate: Stack | None
     timescale: Timescale
-    theta: Float[Array, ""] = untrained()
     order: int = eqx.field(static=True)
     gating: str = eqx.field(static=True)
     inputs: int = eqx.field(static=True)
     units: int = eqx.field(static=True)
+    theta: Float[Array, ""] = untrained()
 
     def __check_init__(self):
         N, D = errors.whole("units", self.units), errors.whole("inputs", self.inputs)

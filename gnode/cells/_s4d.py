@@ -135,8 +135,8 @@ def s4d(
     A = np.broadcast_to(SPECTRA[spectrum](modes), (state, modes))
     E, mixing, gate = drawn_parts(inputs, state, state, mix, gating, initialiser(init, bias_std), key_parts)
     return S4D(
-        a=jnp.asarray(np.log(-A.real), dtype=float),
-        omega=jnp.asarray(-A.imag, dtype=float),
+        a=jnp.asarray(np.log(-np.real(A)), dtype=float),
+        omega=jnp.asarray(-np.imag(A), dtype=float),
         log_step=jax.random.uniform(key_step, (state,), minval=np.log(SHORTEST), maxval=np.log(LONGEST)),
         B=jnp.stack([jnp.ones((state, modes)), jnp.zeros((state, modes))], axis=-1),
         C=jnp.sqrt(0.5) * jax.random.normal(key_C, (state, modes, 2)),

@@ -193,10 +193,12 @@ def _trials(
     """Integrates a batch by the implementation that suits it. `first` is the input before the first sample."""
     if isinstance(cell, Layers):
 
-        def run(layer: Cell, xs: Array, h0: Array, solver: Solver, noise: Array | None, _: Any, first: Any) -> AtOnce:
+        def of_layer(
+            layer: Cell, xs: Array, h0: Array, solver: Solver, noise: Array | None, _: Any, first: Any
+        ) -> AtOnce:
             return _found_by_loop(_trials(layer, xs, h0, dt, solver, gradient_only, noise, first))
 
-        return _layer_by_layer(run, cell, xs, h0, solver, noise).states
+        return _layer_by_layer(of_layer, cell, xs, h0, solver, noise).states
     if goes_at_once(cell, solver, *xs.shape[:2]):
         return _at_once(cell, xs, h0, dt, solver, noise, first=first).states
     if not cell.has("control"):

@@ -157,8 +157,8 @@ class Solver:
             self._check_parallel()
         if self.method in ("forward_backward_euler", "own") and self.adjoint == "optimise_then_discretise":
             raise errors.ArgumentError(
-                f"adjoint is 'optimise_then_discretise', which needs a flow, but method {self.method!r} is not an integrator "
-                f"of one; use method 'euler'."
+                f"adjoint is 'optimise_then_discretise', which needs a flow, but method {self.method!r} is not an "
+                f"integrator of one; use method 'euler'."
             )
 
     def _check_parallel(self) -> None:

@@ -11,8 +11,8 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 from gnode.cells import Cell
 from gnode.devices import is_on_gpu
 from gnode.solve._at_once import Newton, Rounds, Step, at_once
-from gnode.solve._chunks import in_chunks
 from gnode.solve._bin import noise_of
+from gnode.solve._chunks import in_chunks
 from gnode.solve._gated_euler import has_hand_written_derivative, stacks
 from gnode.solve._path import bins_of
 from gnode.solve._solver import ADAPTIVE, Solver

@@ -313,7 +313,7 @@ def _lmu(given, kind):
     W, V = of["hidden.kernel"][:, :size], of["hidden.kernel"][:, size:]
     p, R = given.get(f"{kind}/bias", jnp.zeros(memories)), given[f"{kind}/hidden.recurrent_kernel"].T
     sizes = {"order": size // memories, "gating": "no", "inputs": 2, "units": 3}
-    return LMU(of["kernel"], of["recurrent_kernel"], p, W, V, R, None, second(), given[f"{kind}/theta"], **sizes)
+    return LMU(of["kernel"], of["recurrent_kernel"], p, W, V, R, None, second(), theta=given[f"{kind}/theta"], **sizes)
 
 
 @pytest.mark.parametrize("kind", ["zoh", "euler", "two"])

@@ -36,7 +36,13 @@ def test_every_cell_at_a_hundred_states(tmp_path):
                 jnp.asarray(hs), jnp.asarray(xs)
             )
         given = {"network": place, "states": hs.tolist(), "x": xs.tolist(), "dt": DT}
-        whole = {"field", "jacobian", "step", "readout", "gate"} & programs.programs.keys()  # lmu has no step in the page
+        whole = {
+            "field",
+            "jacobian",
+            "step",
+            "readout",
+            "gate",
+        } & programs.programs.keys()  # lmu has no step in the page
         for name in whole & values.keys():
             expected.append((VARIANTS[place], name, values[name]))
             requests.append({"what": name, **given})
