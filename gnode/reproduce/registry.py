@@ -28,7 +28,7 @@ FIGURES = (
 )
 TABLES = ("table1", "table-tau", "table-critical-speech", "table-fixed-points", "table-characters", "table-critical")
 CLAIMS = ("annulus-generalisation", "gate-and-residual", "capacity")
-EXTENSIONS = ("fresh-trials", "true-attractors", "walker2d-protocol", "relatives")
+EXTENSIONS = ("gnode-protocol", "fresh-trials", "true-attractors", "walker2d-protocol", "relatives")
 NAMES = (*FIGURES, *TABLES, *CLAIMS, *EXTENSIONS)
 """The names of all artefacts: figures, tables and claims, each in the order of the paper, then what goes beyond it."""
 
@@ -51,6 +51,6 @@ def all_artefacts() -> list[Artefact]:
     """Returns all artefacts in the order of `NAMES`.
 
     >>> len(all_artefacts())
-    28
+    29
     """
     return [find_artefact(name) for name in NAMES]
