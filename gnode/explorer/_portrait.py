@@ -16,14 +16,20 @@ HEIGHT = 860
 """Of the frame in a notebook without widgets, in pixels."""
 
 
-class _Frame:
-    """What a notebook shows by its HTML: it has nothing else by which it could be shown."""
+class Frame:
+    """A portrait as HTML and nothing else. Made by `Portrait.frame`.
 
-    def __init__(self, text: str):
-        self._text = text
+    No example: see `gnode.explore`.
+    """
+
+    def __init__(self, portrait: "Portrait"):
+        self._portrait = portrait
 
     def _repr_html_(self) -> str:
-        return self._text
+        return self._portrait._repr_html_()  # pyright: ignore[reportPrivateUsage]
+
+    def __repr__(self) -> str:
+        return f"Frame({self._portrait!r})"
 
 
 class Portrait:
@@ -89,6 +95,14 @@ class Portrait:
 
         return widget_of(self.document)
 
+    def frame(self) -> Frame:
+        """Returns the portrait as a frame, which moves wherever the notebook's outputs are kept as HTML, without a kernel.
+
+        At the end of a cell it shows the same page as the portrait, also if anywidget is installed, whose widget needs a
+        running kernel or the scripts of others. For notebooks that become pages of a site.
+        """
+        return Frame(self)
+
     def _repr_html_(self) -> str:
         # A frame of its own keeps the page's policy, styles and keys apart from those of the notebook.
         return (
@@ -103,7 +117,7 @@ class Portrait:
 
     def _display_(self) -> Any:
         # marimo asks for this first, and would otherwise prefer `_repr_html_` to the widget's own way.
-        return _Frame(self._repr_html_()) if importlib.util.find_spec("anywidget") is None else self.widget()
+        return self.frame() if importlib.util.find_spec("anywidget") is None else self.widget()
 
     def __repr__(self) -> str:
         networks = self.document["networks"]

@@ -34,12 +34,28 @@ FORMATS = ("png", "pdf", "svg", "svgz", "eps", "ps", "jpg", "jpeg", "tif", "tiff
 """The formats that need no other program."""
 
 
+SHOWN_DPI = 120
+"""Of a figure at the end of a notebook's cell."""
+
+
+class ShownFigure(Figure):
+    """A figure that shows itself at the end of a notebook's cell, also if nobody has imported matplotlib.pyplot.
+
+    Such a figure belongs to nobody: pyplot neither keeps it in memory nor draws it a second time.
+    """
+
+    def _repr_png_(self) -> bytes:
+        drawn = io.BytesIO()
+        self.savefig(drawn, format="png", dpi=SHOWN_DPI)
+        return drawn.getvalue()
+
+
 def new_figure(
     width: float, height: float, rows: int = 1, columns: int = 1, **options: Any
 ) -> tuple[Figure, list[Axes]]:
     """Creates a figure in the common style with its axes, row by row, without changing matplotlib's global state."""
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(width, height), layout="constrained")
+        figure = ShownFigure(figsize=(width, height), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False, **options)
     return figure, list(axes.flat)
 

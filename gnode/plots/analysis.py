@@ -14,7 +14,7 @@ from gnode import analysis, errors
 from gnode.analysis import Attractor, FixedPoints, FlowField, Stability
 from gnode.arguments import checked
 from gnode.network import AbstractNetwork
-from gnode.plots._style import COLOURS, STYLE, new_figure, plain, shown_name
+from gnode.plots._style import COLOURS, STYLE, ShownFigure, new_figure, plain, shown_name
 
 KIND_COLOURS = {"stable": "#56B4E9", "marginal": "#E69F00", "saddle": "#CC79A7", "unstable": "#D55E00"}
 KIND_COLOURS |= {"undefined": "0.6"}
@@ -329,7 +329,7 @@ def principal_components(
     found = analysis.pca(paths) if found is None else found
     count = min(3, len(found.explained))
     with _house_style():
-        figure = Figure(figsize=(5.0, 4.4), layout="constrained")
+        figure = ShownFigure(figsize=(5.0, 4.4), layout="constrained")
         axes: Any = figure.add_subplot(projection="3d" if count == 3 else None)
         for path in paths[:MOST_TRAJECTORIES_DRAWN]:
             axes.plot(*found.project(path, count).T, color="0.75", linewidth=0.5)
