@@ -1,0 +1,110 @@
+"""The site, by Sphinx: `make docs` builds it from the pages in this folder into `_build/html`.
+
+The theme is furo. It is maintained by one of Sphinx's own maintainers, reads well on a telephone, knows light and dark, and
+uses the system's fonts: unlike pydata-sphinx-theme it brings no icon font and no framework, so there is little to serve and
+nothing to request from elsewhere.
+"""
+
+import hashlib
+import importlib.metadata
+import sys
+from pathlib import Path
+
+from pygments.lexer import RegexLexer
+from pygments.token import Comment, Text
+from sphinx.application import Sphinx
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import generate  # noqa: E402
+import gnode  # noqa: E402
+from generate import portrait, tree  # noqa: E402
+
+project = "gnode"
+author = "the authors of gnode"
+version = release = gnode.__version__
+language = "en"
+html_title = f"gnode {version}"
+html_last_updated_fmt = ""
+html_show_copyright = False
+
+extensions = ["myst_nb", "sphinx_copybutton", "sphinx.ext.mathjax"]
+exclude_patterns = ["_build", "_templates", "**/.ipynb_checkpoints"]
+nitpicky = True
+# Annotations name types of other libraries, and classes that are private: these are text. Roles on pages are not exempt.
+nitpick_ignore_regex = [("py:class", r"(?!gnode\.).*")]
+maximum_signature_line_length = 72
+toc_object_entries_show_parents = "hide"
+python_use_unqualified_type_names = True
+
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+myst_dmath_double_inline = True
+highlight_language = "plain"
+
+# A notebook is run again only if it or the package has changed: what is kept is found by what the package holds.
+SOURCES = sorted((HERE.parent / "gnode").rglob("*.py"))
+DIGEST = hashlib.sha256(b"".join(path.read_bytes() for path in SOURCES)).hexdigest()[:12]
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(HERE / "_build" / f"notebooks-{DIGEST}")
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+nb_execution_timeout = 300
+nb_merge_streams = True
+nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # otherwise fetched from elsewhere; portraits are frames here
+
+
+def mathjax() -> Path:
+    """MathJax as a single script with its glyphs inside, from a package: no fonts, and nothing is requested."""
+    files = importlib.metadata.files("sphinx-mathjax-offline") or []
+    return Path(
+        str(next(file for file in files if file.name == "tex-svg.js" and file.parent.name == "mathjax").locate())
+    )
+
+
+mathjax_path = mathjax().name
+mathjax3_config = {"options": {"enableMenu": False}}
+
+html_theme = "furo"
+html_static_path = ["_static", str(mathjax())]
+html_extra_path = ["_build/extra"]
+html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_favicon = "_static/favicon.svg"
+html_copy_source = False
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#1d5c85", "color-brand-content": "#1d5c85"},
+    "dark_css_variables": {"color-brand-primary": "#7fb8dd", "color-brand-content": "#7fb8dd"},
+}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .gp, .go"
+
+
+class Plain(RegexLexer):
+    """Equations and command lines, which are indented text on our pages: only comments differ."""
+
+    name = "plain"
+    tokens = {"root": [(r"(?:(?<=\s)|^)#\s.*$", Comment), (r"[^#\n]+|\n|#", Text)]}  # noqa: RUF012
+
+
+def setup(app: Sphinx) -> None:
+    """Makes what is generated before Sphinx looks for pages."""
+    app.add_lexer("plain", Plain)
+    app.connect("config-inited", lambda app, config: make(Path(app.srcdir)), priority=100)
+    app.connect("source-read", read)
+
+
+def make(docs: Path) -> None:
+    """Writes the reference and the page that moves."""
+    generate.write(docs)
+    portrait.write(docs / "_build" / "extra" / "live")
+
+
+def read(app: Sphinx, page: str, source: list[str]) -> None:
+    """Adds its folder to a page that stands for one; what is beside the pages in the repository is a page here."""
+    text = tree.with_tree(page, source[0], Path(app.srcdir))
+    for name in ("CHANGELOG", "CONTRIBUTING"):
+        text = text.replace(f"](../{name}.md", f"](/{name.lower()}.md")
+    source[0] = text
