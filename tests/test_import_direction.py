@@ -59,13 +59,16 @@ MAY_IMPORT = {
     "expressivity": {"init", "cells", "solve", "network", "models", "tasks", "train", "sweeps"},
     "bench": {"cells", "solve", "network", "models"},
     "plots": {"cells", "network", "theory", "analysis", "train", "expressivity"},
-    "explorer": {"cells", "solve", "network", "tasks", "train", "sweeps", "analysis"},
+    "programs": {"cells"},
+    "explorer": {"cells", "solve", "network", "tasks", "train", "sweeps", "analysis", "programs"},
+    "export": {"cells", "solve", "network", "tasks", "train", "programs"},
     "report": {"network", "tasks", "train", "sweeps", "analysis", "plots", "explorer"},
     "baselines": {"cells", "network", "tasks", "train", "plots"},
     "demo": {"train", "analysis", "plots"},
     "doctor": {"tasks", "train", "sweeps", "reproduce"},
     "reproduce": _TRAINED | {"analysis", "plots"},
-    "cli": _TRAINED | {"analysis", "plots", "explorer", "report", "baselines", "demo", "bench", "reproduce", "doctor"},
+    "cli": _TRAINED
+    | {"analysis", "plots", "explorer", "export", "report", "baselines", "demo", "bench", "reproduce", "doctor"},
     "__main__": {"cli"},
 }
 

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from gnode.analysis import FixedPoints
-from gnode.cells import Cell, HeavyBall, Layers, NeuralSDE
-from gnode.cells.registry import CELLS
+from gnode.cells import Cell
 from gnode.explorer._functions import exported
 from gnode.explorer._packing import packed, packed_weights
 from gnode.network import Network
+from gnode.programs import words_of
 from gnode.solve import Solver
-from gnode.wording import plural
 
 MOST_NUMBERS = 120_000
 """Of the visited states, and of the trials: 640 kB of text each."""
@@ -67,7 +66,8 @@ class Subject:
     @property
     def words(self) -> tuple[str, str]:
         """The name of the kind of cell, and its equation in a line."""
-        return self.label or _label(self.cell), self.equation or _equation(self.cell)
+        label, equation = words_of(self.cell)
+        return self.label or label, self.equation or equation
 
 
 def network_document(
@@ -150,41 +150,3 @@ def _even(rows: np.ndarray, most: int) -> np.ndarray:
 
 def _numbered(name: str, count: int) -> list[str]:
     return [f"{name} {place + 1}" for place in range(count)]
-
-
-def _label(cell: Cell) -> str:
-    if isinstance(cell, Layers):
-        return f"{plural(len(cell.layers), 'layer')} of {_label(cell.layers[0])}"
-    entry = _entry(cell)
-    return type(cell).__name__ if entry is None else entry.label
-
-
-def _equation(cell: Cell) -> str:
-    if isinstance(cell, Layers):
-        return _equation(cell.layers[0])
-    entry = _entry(cell)
-    if entry is not None:
-        return entry.summary
-    return (
-        (type(cell).__doc__ or "").strip().split("\n")[0]
-        if type(cell).__module__ != "gnode.analysis"
-        else "dh/dt = f(h, x)"
-    )
-
-
-def _entry(cell: Cell) -> Any:
-    """The registered cell of the same class; of several with one class, the one that has these parts."""
-    same = {name: entry for name, entry in CELLS.items() if entry.cell_class.endswith(f":{type(cell).__name__}")}
-    if len(same) <= 1:
-        return next(iter(same.values()), None)
-    if isinstance(cell, HeavyBall):
-        return same.get("ghbnode" if cell.bounded else "hbnode")
-    F, G = getattr(cell, "F", None), getattr(cell, "G", None)
-    if isinstance(cell, NeuralSDE):
-        return same.get("nsde" if G is None else "gated_nsde")
-    if F is None:
-        return None
-    if getattr(F, "activate_state", False) and G is None and F.depth == 1:
-        return same.get("rate_rnn")
-    name = ("gnode" if F.depth > 1 else "mgru") if G is not None else ("node" if F.depth > 1 else "rnn")
-    return same.get(name)

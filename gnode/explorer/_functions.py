@@ -1,7 +1,7 @@
 """The functions of a network that the page computes, as programs."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -11,9 +11,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from gnode.cells import Cell, GatedCell
-from gnode.explorer._program import Shape
-from gnode.explorer._trace import Constants, NotExportable, program
 from gnode.network import Network
+from gnode.programs import Constants, NamedArrays, NotExportable, Purpose, Shape, program
 from gnode.solve import Solver
 from gnode.solve.fixed_step import fixed_step, has_fixed_step
 
@@ -21,6 +20,8 @@ BATCH, LARGE_BATCH = 64, 16
 """The number of states of a call of `field_batch`, and that of a large network, of which a call must not take a frame."""
 LARGE = 20_000
 """The number of weights of a large network."""
+
+SHOWN = Purpose("be shown in the explorer", "the page")
 
 Tree = Any
 
@@ -53,30 +54,6 @@ def _opened(cell: Any) -> _OpenGate:
     return _OpenGate(cell, cell.inputs, cell.units)
 
 
-class Arrays:
-    """The arrays of a network by name, and the way back from such a mapping to the network."""
-
-    def __init__(self, tree: Tree):
-        leaves, self._structure = jax.tree_util.tree_flatten_with_path(tree)
-        self._names = [_name(path) for path, _ in leaves]
-        self._others = {name: leaf for name, (_, leaf) in zip(self._names, leaves) if not _is_numbers(leaf)}
-        self.named: dict[str, np.ndarray] = {
-            name: np.asarray(leaf) for name, (_, leaf) in zip(self._names, leaves) if name not in self._others
-        }
-
-    def tree(self, named: Mapping[str, Any]) -> Tree:
-        """Returns the network with these arrays."""
-        return jax.tree_util.tree_unflatten(self._structure, [(named | self._others)[name] for name in self._names])  # type: ignore[operator]
-
-
-def _name(path: Any) -> str:
-    return jax.tree_util.keystr(path, simple=True, separator=".")
-
-
-def _is_numbers(leaf: Any) -> bool:
-    return isinstance(leaf, jax.Array | np.ndarray) and leaf.dtype.kind in "biuf"
-
-
 def check_is_flow(cell: Cell) -> None:
     """Raises `NotExportable` for a cell whose fixed points are not those of its vector field, which the page draws."""
     if not cell.is_flow:
@@ -97,7 +74,7 @@ def exported(source: Network | Cell, solver: Solver) -> Exported:
 
 class _Export:
     def __init__(self, source: Network | Cell, solver: Solver):
-        self.arrays = Arrays(source)
+        self.arrays = NamedArrays(source)
         self.network = source if isinstance(source, Network) else None
         self.cell = source.cell if isinstance(source, Network) else source
         self.solver = solver
@@ -209,6 +186,7 @@ class _Export:
             lambda named, *given: function(self.arrays.tree(named), *given),
             self.arrays.named,
             inputs,
+            purpose=SHOWN,
             own=self.own,
             what=f"the {words} of {self.name}",
         )

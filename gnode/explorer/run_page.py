@@ -5,8 +5,8 @@ from gnode.explorer._document import network_document
 from gnode.explorer._explore import FORMAT
 from gnode.explorer._page import page
 from gnode.explorer._sources import run_subject
-from gnode.explorer._trace import NotExportable
 from gnode.network import Network
+from gnode.programs import NotExportable
 from gnode.train import Run
 
 __all__ = ["NotExportable", "run_page"]

@@ -11,7 +11,7 @@ from gnode.solve._bin import moved, runge_kutta
 from gnode.solve._path import Bin
 from gnode.solve._solver import ADAPTIVE, Solver
 
-__all__ = ["fixed_step", "has_fixed_step", "step_of_bin"]
+__all__ = ["Bin", "fixed_step", "has_fixed_step", "step_of_bin"]
 
 
 def has_fixed_step(solver: Solver) -> bool:

@@ -7,10 +7,9 @@ import pytest
 from interpreter import OPERATIONS, evaluate
 from variants import DT, NOTES, REFUSED, SHOWN, STATES, VARIANTS, drawn, reference
 
-from gnode import cells
+from gnode import cells, programs
 from gnode.analysis import system
 from gnode.errors import ArgumentError
-from gnode.explorer import _operations
 from gnode.explorer._document import Subject, network_document
 from gnode.explorer._functions import exported
 from gnode.network import Network
@@ -195,11 +194,11 @@ def test_functions_of_a_user(name):
         got = [evaluate(found.programs[function], found.arrays, h, x)[0] for h, x in zip(hs, xs)]
         np.testing.assert_allclose(np.stack(got), values, rtol=1e-11, atol=1e-11, err_msg=function)
     used = {equation["op"] for program in found.programs.values() for equation in program["equations"]}
-    assert used <= _operations.OPERATIONS
+    assert used <= programs.OPERATIONS
 
 
 def test_the_operations_are_those_of_the_interpreter():
-    assert _operations.OPERATIONS == OPERATIONS
+    assert programs.OPERATIONS == OPERATIONS
 
 
 @pytest.mark.parametrize(

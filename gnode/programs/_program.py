@@ -1,4 +1,4 @@
-"""Programs: functions with static shapes as lists of equations, which the page interprets.
+"""Programs: functions with static shapes as lists of equations, which the explorer's page interprets and `export` writes.
 
 A program is a graph of values while it is built, and a dictionary that JSON can hold when it is done: its values are then
 numbered, first the inputs, then the constants (names of arrays of weights), the literals, and one value for each equation.
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 Shape = tuple[int, ...]
+"""The shape of a value."""
 
 INPUT, CONSTANT, LITERAL = "input", "constant", "literal"
 INFINITE_EXPONENT = 1e4

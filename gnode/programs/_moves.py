@@ -10,15 +10,15 @@ import numpy as np
 from jax import lax
 from jax.extend.core import JaxprEqn
 
-from gnode.explorer._program import Builder, Shape, Value
 from gnode.precision import double
+from gnode.programs._program import Builder, Shape, Value
 
 Rule = Callable[[Builder, JaxprEqn, Sequence[Value]], list[Value]]
 """Takes the builder, an equation of jax and the values of its operands; returns the values of its results."""
 
 
 class NotKnown(Exception):
-    """Raised by a rule for a case that the page cannot compute; the message says what is unusual about it."""
+    """Raised by a rule for a case that programs cannot hold; the message says what is unusual about it."""
 
 
 def shape_of(variable: Any) -> Shape:

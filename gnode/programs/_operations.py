@@ -1,4 +1,4 @@
-"""What each primitive of jax becomes in a program: the operations that the page knows."""
+"""What each primitive of jax becomes in a program: the operations that programs have."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,12 +7,12 @@ import numpy as np
 from jax import lax
 from jax.extend.core import JaxprEqn
 
-from gnode.explorer._moves import MOVES, NotKnown, Rule, shape_of
-from gnode.explorer._program import Builder, Value
 from gnode.precision import double
+from gnode.programs._moves import MOVES, NotKnown, Rule, shape_of
+from gnode.programs._program import Builder, Value
 
 UNKNOWN = "unknown"
-"""The operation of a value that the page cannot compute; it may stand where nothing depends on it."""
+"""The operation of a value that cannot be computed; it may stand where nothing depends on it."""
 
 POINTWISE = {
     *("neg", "exp", "log", "log1p", "expm1", "tanh", "logistic", "erf", "sin", "cos", "tan", "abs", "sign", "sqrt"),
@@ -23,7 +23,7 @@ POINTWISE = {
 """Operations on one or two operands of the same shape, under the names that jax gives them."""
 
 LOGICAL = {"and", "or", "xor", "not"}
-"""Of truth values; jax also has them for the bits of whole numbers, which the page does not."""
+"""Of truth values; jax also has them for the bits of whole numbers, which programs do not."""
 
 SAME = {
     *("copy", "copy_p", "stop_gradient", "optimization_barrier", "sharding_constraint", "reduce_precision", "pvary"),
@@ -164,4 +164,4 @@ OPERATIONS = (
     | {"integer_pow", "select_n", "trunc", "round", "dot_general", "broadcast_in_dim", "reshape", "transpose"}
     | {"concatenate", "slice", "take", "put", "iota"}
 )
-"""Every operation that a program may hold: the page has to know these."""
+"""Every operation that a program may hold: who computes programs has to know these."""

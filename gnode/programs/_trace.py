@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,9 +10,11 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
 from gnode import errors
-from gnode.explorer._operations import UNKNOWN, operation
-from gnode.explorer._program import Builder, Shape, Value, needed, written
+from gnode.arguments import checked
 from gnode.precision import double
+from gnode.programs._operations import UNKNOWN, operation
+from gnode.programs._pairs import Pair, is_of_pairs, numbers_of, operation_on_pairs
+from gnode.programs._program import Builder, Shape, Value, needed, written
 
 LONGEST_LOOP = 256
 """The largest number of turns of a loop that is written out."""
@@ -22,11 +24,36 @@ Constants = dict[str, np.ndarray]
 
 
 class NotExportable(errors.ArgumentError):
-    """Raised if a function uses an operation that the page does not know."""
+    """Raised if a function uses an operation that programs do not have. No example: see `program`."""
 
 
+class Purpose(NamedTuple):
+    """What programs are made for, and how messages speak of it.
+
+    - `cannot`: what a function cannot, of which there is no program: "be shown in the explorer".
+    - `reader`: who does not know an operation: "the page".
+    - `folds`: whether what depends on numbers alone is computed at once, by jax, whatever its operations.
+    - `in_pairs`: whether complex numbers become pairs of real ones.
+
+    >>> Purpose("be printed", "the printer").folds
+    False
+    """
+
+    cannot: str
+    reader: str
+    folds: bool = False
+    in_pairs: bool = False
+
+
+@checked
 def program(
-    function: Callable[..., Any], arrays: Mapping[str, Any], inputs: Sequence[Shape], *, own: Constants, what: str
+    function: Callable[..., Any],
+    arrays: Mapping[str, Any],
+    inputs: Sequence[Shape],
+    *,
+    purpose: Purpose,
+    own: Constants,
+    what: str,
 ) -> dict[str, Any]:
     """Traces a function in float64 and writes it as a program.
 
@@ -35,12 +62,19 @@ def program(
     - `function`: called with the mapping of arrays, and one array for each of `inputs`; it returns one array.
     - `arrays`: by name; the program refers to them, and does not hold their numbers.
     - `inputs`: the shapes of the inputs.
+    - `purpose`: a `Purpose`.
     - `own`: arrays that the function closes over, to which those of this function are added.
     - `what`: what the function is, for messages: "the vector field of a GRU".
 
-    **Returns:** the program.
+    **Returns:** the program: `inputs`, their shapes; `constants`, names; `literals`, numbers; `equations`; `outputs`. Values
+    are numbered in this order; an equation has its operation `op`, operands `in`, result `out`, `shape` and parameters.
 
-    **Raises:** `NotExportable` if it uses an operation that the page does not know, or fails.
+    **Raises:** `NotExportable` if it uses an operation that programs do not have, or fails.
+
+    >>> shown = Purpose("be shown", "the page")
+    >>> made = program(lambda named, h: -named["W"] * h, {"W": np.ones(2)}, [(2,)], purpose=shown, own={}, what="it")
+    >>> [equation["op"] for equation in made["equations"]], made["constants"]
+    (['neg', 'mul'], ['W'])
     """
     build = Builder()
     with double():
@@ -51,18 +85,15 @@ def program(
             raise
         except Exception as problem:  # whatever a user's function raises
             reason = errors.shortened(f"{type(problem).__name__}: {problem}")
-            raise NotExportable(
-                f"{what} cannot be shown in the explorer: it fails when it is traced ({reason})."
-            ) from problem
+            raise NotExportable(f"{what} cannot {purpose.cannot}: it fails when it is traced ({reason}).") from problem
     # jax sorts the keys of a dictionary.
     given = [build.constant(name, tuple(named[name].shape)) for name in sorted(named)]
     given += [build.input(place, shape) for place, shape in enumerate(inputs)]
-    outputs = _Walk(build, own).closed(traced, given)
+    outputs = _Walk(build, own, purpose).closed(traced, given)
     unknown = next((value for value in needed(outputs) if value.op == UNKNOWN), None)
     if unknown is not None:
         raise NotExportable(
-            f"{what} cannot be shown in the explorer: it uses {unknown.parameters['what']}, which the page does not "
-            f"know."
+            f"{what} cannot {purpose.cannot}: it uses {unknown.parameters['what']}, which {purpose.reader} does not know."
         )
     return written(inputs, outputs)
 
@@ -75,17 +106,18 @@ def _like(array: Any) -> jax.ShapeDtypeStruct:
 class _Walk:
     """Goes through the equations of a traced function and those of the functions that it calls."""
 
-    def __init__(self, build: Builder, own: Constants):
+    def __init__(self, build: Builder, own: Constants, purpose: Purpose):
         self.build = build
         self.own = own
+        self.purpose = purpose
 
-    def closed(self, traced: ClosedJaxpr, given: Sequence[Value]) -> list[Value]:
+    def closed(self, traced: ClosedJaxpr, given: Sequence[Any]) -> list[Any]:
         return self.open(traced.jaxpr, [self._closed_over(value) for value in traced.consts], given)
 
-    def open(self, jaxpr: Jaxpr, constants: Sequence[Value], given: Sequence[Value]) -> list[Value]:
-        found: dict[Any, Value] = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*constants, *given], strict=True))
+    def open(self, jaxpr: Jaxpr, constants: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+        found: dict[Any, Any] = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*constants, *given], strict=True))
 
-        def value_of(variable: Any) -> Value:
+        def value_of(variable: Any) -> Any:
             return self._closed_over(variable.val) if isinstance(variable, Literal) else found[variable]
 
         for equation in jaxpr.eqns:
@@ -93,9 +125,11 @@ class _Walk:
             found.update(zip(equation.outvars, results, strict=True))
         return [value_of(variable) for variable in jaxpr.outvars]
 
-    def _closed_over(self, numbers: Any) -> Value:
+    def _closed_over(self, numbers: Any) -> Any:
         """A number becomes a literal, an array of equal numbers a broadcast one, and any other a constant."""
         array = np.asarray(numbers)
+        if array.dtype.kind == "c" and self.purpose.in_pairs:
+            return Pair(self._closed_over(np.real(array)), self._closed_over(np.imag(array)))
         if array.dtype.kind not in "biuf":
             return self.build.equation(UNKNOWN, (), array.shape, what=f"numbers of the type {array.dtype}")
         if array.size and np.array_equal(array, np.full_like(array, array.flat[0]), equal_nan=True):
@@ -109,8 +143,12 @@ class _Walk:
             value.known = lambda: array
         return value
 
-    def _results(self, equation: JaxprEqn, operands: Sequence[Value]) -> list[Value]:
+    def _results(self, equation: JaxprEqn, operands: Sequence[Any]) -> list[Any]:
         name = equation.primitive.name
+        if self.purpose.folds:
+            numbers = [numbers_of(operand) for operand in operands]
+            if all(found is not None for found in numbers):
+                return [self._closed_over(found) for found in _computed(equation, numbers)]
         if name == "scan":
             return self._scan(equation, operands)
         if name == "cond":
@@ -122,6 +160,8 @@ class _Walk:
             return self.closed(inner, operands)
         if isinstance(inner, Jaxpr):
             return self.open(inner, (), operands)
+        if self.purpose.in_pairs and is_of_pairs(equation):
+            return [operation_on_pairs(self.build, equation, operands)]
         return operation(self.build, equation, operands)
 
     def _scan(self, equation: JaxprEqn, operands: Sequence[Value]) -> list[Value]:
@@ -160,3 +200,13 @@ class _Walk:
         if chosen is not None:
             return branches[min(max(int(chosen), 0), len(branches) - 1)]
         return [self.build.pointwise("select_n", [which, *cases]) for cases in zip(*branches)]
+
+
+def _computed(equation: JaxprEqn, numbers: Sequence[Any]) -> list[np.ndarray]:
+    """Computes the results of an equation from numbers, whatever it calls."""
+    with double():
+        types = [variable.aval.dtype for variable in equation.invars]  # type: ignore[union-attr]
+        given = [jnp.asarray(found, dtype) for found, dtype in zip(numbers, types)]
+        functions, parameters = equation.primitive.get_bind_params(equation.params)
+        results = equation.primitive.bind(*functions, *given, **parameters)
+        return [np.asarray(result) for result in (results if equation.primitive.multiple_results else [results])]

@@ -1,0 +1,9 @@
+from gnode.programs._arrays import NamedArrays as NamedArrays
+from gnode.programs._operations import OPERATIONS as OPERATIONS
+from gnode.programs._operations import POINTWISE as POINTWISE
+from gnode.programs._program import Shape as Shape
+from gnode.programs._trace import Constants as Constants
+from gnode.programs._trace import NotExportable as NotExportable
+from gnode.programs._trace import Purpose as Purpose
+from gnode.programs._trace import program as program
+from gnode.programs._words import words_of as words_of
