@@ -13,6 +13,9 @@ from gnode.cells._dale import Dale as Dale
 from gnode.cells._dale import dale as dale
 from gnode.cells._diagonal import DiagonalCell as DiagonalCell
 from gnode.cells._diagonal import Mixing as Mixing
+from gnode.cells._from_flax import from_flax as from_flax
+from gnode.cells._from_keras import from_keras as from_keras
+from gnode.cells._from_torch import from_torch as from_torch
 from gnode.cells._gated import Gated as Gated
 from gnode.cells._gated import gated as gated
 from gnode.cells._gated import gnode as gnode

@@ -1,5 +1,6 @@
 from gnode.network._abstract import AbstractNetwork as AbstractNetwork
 from gnode.network._abstract import Trajectory as Trajectory
+from gnode.network._from_torch import from_torch as from_torch
 from gnode.network._initial_state import AffineState as AffineState
 from gnode.network._initial_state import AugmentedState as AugmentedState
 from gnode.network._initial_state import FixedState as FixedState

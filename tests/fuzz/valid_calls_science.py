@@ -58,6 +58,11 @@ def gates(count: int, **more: Any) -> dict[str, Any]:
     return {"W": layer(rows, UNITS), "U": layer(rows, INPUTS), "b": jnp.zeros(rows)} | more | own
 
 
+def torch_state() -> dict[str, np.ndarray]:
+    square, wide = np.ones((UNITS, UNITS)), np.ones((UNITS, INPUTS))
+    return {"rnn.weight_hh_l0": square, "rnn.weight_ih_l0": wide, "out.weight": np.ones((OUTPUTS, UNITS))}
+
+
 def lem_gates() -> dict[str, Any]:
     rows = 2 * UNITS
     return {"W_gate": layer(rows, UNITS), "U_gate": layer(rows, INPUTS), "b_gate": jnp.zeros(rows)}
@@ -196,6 +201,14 @@ VALID: dict[str, Callable[[], Call]] = {
     "LearnedTimescale": lambda: (cells.LearnedTimescale, {"log_tau": jnp.zeros(UNITS)}),
     "CellEntry": lambda: (cells.CellEntry, {**vars(cells.CELLS["gru"])}),
     "CellEntry.__call__": lambda: (cells.CELLS["gru"].__call__, {**CELL, **COMMON}),
+    "from_torch": lambda: (cells.from_torch, {"source": torch_state(), "prefix": "rnn", "nonlinearity": "tanh", "tau": 0.5,
+                                              "learn_tau": "no"}),
+    "from_flax": lambda: (cells.from_flax, {"params": {"i": {"kernel": np.ones((2, 3))}, "h": {"kernel": np.ones((3, 3))}},
+                                            "nonlinearity": "tanh", "tau": 0.5, "learn_tau": "no"}),
+    "from_keras": lambda: (cells.from_keras, {"weights": [np.ones((2, 3)), np.ones((3, 3)), np.zeros(3)],
+                                              "nonlinearity": "tanh", "tau": 0.5, "learn_tau": "no"}),
+    "network.from_torch": lambda: (network.from_torch, {"source": torch_state(), "rnn": "rnn", "readout": "out",
+                                                        "nonlinearity": "tanh", "tau": 0.5, "learn_tau": "no"}),
     "register": lambda: (register_and_forget, {"name": "my_gru", "entry": cells.CELLS["gru"]}),
     "cell_entry": lambda: (registry.cell_entry, {"name": "gru"}),
     # solvers
