@@ -73,8 +73,8 @@ def _named(weights: Any) -> dict[str, np.ndarray]:
         pairs = list(zip(NAMES, weights))
     elif isinstance(weights, list | tuple):
         raise errors.ArgumentError(
-            f"weights holds {len(weights)} arrays, but must hold kernel, recurrent_kernel and bias of one layer; a cell goes "
-            f"through time forwards only, so pass the forward layer of a Bidirectional one."
+            f"weights holds {len(weights)} arrays, but must hold kernel, recurrent_kernel and bias of one layer; a cell "
+            f"goes through time forwards only, so pass the forward layer of a Bidirectional one."
         )
     else:
         raise errors.ArgumentError(
