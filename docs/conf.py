@@ -18,8 +18,9 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import generate  # noqa: E402
+from generate import portrait, sources, tree  # noqa: E402
+
 import gnode  # noqa: E402
-from generate import portrait, tree  # noqa: E402
 
 project = "gnode"
 author = "the authors of gnode"
@@ -94,6 +95,7 @@ def setup(app: Sphinx) -> None:
     app.add_lexer("plain", Plain)
     app.connect("config-inited", lambda app, config: make(Path(app.srcdir)), priority=100)
     app.connect("source-read", read)
+    app.connect("html-collect-pages", lambda app: sources.pages(Path(app.srcdir)))
 
 
 def make(docs: Path) -> None:
@@ -103,8 +105,6 @@ def make(docs: Path) -> None:
 
 
 def read(app: Sphinx, page: str, source: list[str]) -> None:
-    """Adds its folder to a page that stands for one; what is beside the pages in the repository is a page here."""
-    text = tree.with_tree(page, source[0], Path(app.srcdir))
-    for name in ("CHANGELOG", "CONTRIBUTING"):
-        text = text.replace(f"](../{name}.md", f"](/{name.lower()}.md")
-    source[0] = text
+    """Adds its folder to a page that stands for one, and mends links to what is beside the pages in the repository."""
+    docs = Path(app.srcdir)
+    source[0] = sources.with_links(page, tree.with_tree(page, source[0], docs), docs)

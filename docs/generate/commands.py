@@ -5,15 +5,15 @@ from typing import Any
 
 import typer
 
-from gnode.cli._app import COMMANDS, make_app
-
 from generate import markdown
+from gnode.cli._app import COMMANDS, make_app
 
 PATH = "reference/commands.md"
 
 INTRODUCTION = """# Commands
 
-Every command with its arguments and options, as `gnode COMMAND --help` shows them. A mistake is one sentence and exit status 2.
+Every command with its arguments and options, as `gnode COMMAND --help` shows them. A mistake is one sentence and exit
+status 2.
 """
 
 

@@ -10,9 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from gnode._lazy import _origins as origins_of
-
 from generate import ROOT
+from gnode._lazy import _origins as origins_of
 
 PACKAGE = ROOT / "gnode"
 
@@ -88,6 +87,16 @@ def jobs() -> dict[str, str]:
     """Returns what each room is for, as the table of docs/design.md says."""
     text = (ROOT / "docs" / "design.md").read_text(encoding="utf-8").split("### The import table")[0]
     return {f"gnode.{room}": job for room, job in re.findall(r"^\| `(\w+)` \| (.*?) \|$", text, re.MULTILINE)}
+
+
+def file_of(name: Name) -> str:
+    """Returns the file that defines a public name."""
+    return str(importlib.import_module(name.origin).__file__)
+
+
+def line_of(name: Name) -> int | None:
+    """Returns the line where it is defined, for functions and classes."""
+    return None if name.kind == "data" else inspect.getsourcelines(inspect.unwrap(name.value))[1]
 
 
 def texts_of_constants(module: Any) -> dict[str, str]:

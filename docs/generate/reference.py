@@ -2,16 +2,18 @@
 
 import functools
 import inspect
+from pathlib import Path
 from typing import Any
 
-from generate import faces, markdown, signatures
+from generate import ROOT, faces, markdown, signatures, sources
 from generate.faces import Name
 
 INTRODUCTION = """# Reference
 
 Every public name of gnode, by room. A name that is listed here is documented and stable; everything else is private
-([](../design.md)). Names load when they are first used, so `import gnode` is quick. Arguments of public functions are checked
-against their annotations, and what is wrong is said in one sentence. `Array['count state']` is an array of that shape.
+([](../design.md)). Names load when they are first used, so `import gnode` is quick. Arguments of public functions are
+checked against their annotations, and what is wrong is said in one sentence. `Array['count state']` is an array of that
+shape.
 """
 
 HEADINGS = {"function": "Functions", "class": "Classes", "data": "Constants"}
@@ -20,6 +22,7 @@ ROOT_INTRODUCTION = """What is used most has a short name here: `gnode.fit` is `
 [](index.md)."""
 
 SPECIAL = ("__call__",)
+PROPERTIES = (property, classmethod, staticmethod, functools.cached_property)
 
 
 def pages() -> dict[str, str]:
@@ -86,13 +89,19 @@ def entry(name: Name) -> str:
         text = repr(name.value)
         shown = {"value": text} if len(text) <= 100 and "<" not in text else {}
         return markdown.fenced("py:data", name.name, options | shown, markdown.page_text(name.text, name.room))
-    text = markdown.page_text(name.text, name.room, _own(name.value, name.name))
+    text = markdown.page_text(name.text, name.room, _own(name.value, name.name)) + f"\n\n{_source(name)}"
     if name.kind == "function":
         return markdown.fenced("py:function", name.name + signatures.signature_of(name.value), options, text)
     made_by_others = "No example: made by" in name.text or "returns it" in name.text
     signature = "" if made_by_others else signatures.signature_of(name.value)
     body = "\n\n".join([*_bases(name), text, *_members(name)])
     return markdown.fenced("py:class", name.name + signature, options, body)
+
+
+def _source(name: Name) -> str:
+    """A link to the lines that define it."""
+    file = Path(faces.file_of(name)).relative_to(ROOT).as_posix()
+    return sources.html_link(path_of(name.room), file, "source", faces.line_of(name))
 
 
 def _own(value: Any, name: str) -> frozenset[str]:
@@ -127,9 +136,8 @@ def members_of(kind: type) -> dict[str, Any]:
 def _is_member(name: str, value: Any) -> bool:
     if name.startswith("_") and not (name in SPECIAL and inspect.getdoc(value)):
         return False
-    return (
-        isinstance(value, (property, classmethod, staticmethod, functools.cached_property))
-        or callable(getattr(value, "__get__", None))
+    return isinstance(value, (property, classmethod, staticmethod, functools.cached_property)) or (
+        callable(getattr(value, "__get__", None))
         and (
             inspect.isfunction(value)
             or inspect.isroutine(getattr(value, "__wrapped__", None) or getattr(value, "method", None))

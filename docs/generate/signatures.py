@@ -58,7 +58,7 @@ def _default(value: Any) -> str:
 
 
 def kind(hint: Any) -> str:
-    """Returns an annotation in few words: `Array['count state']` for an array of that shape, `~gnode.train.Run` for a link."""
+    """Returns an annotation in few words: `Array['count state']` for an array of that shape, `~gnode.Run` for a link."""
     if hint is None or hint is type(None):
         return "None"
     if isinstance(hint, str):
