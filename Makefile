@@ -7,7 +7,7 @@ NPM := npm --prefix explorer
 PACKAGES := explorer/node_modules/.package-lock.json
 
 .PHONY: install install-browser demo test test-fast test-browser test-slow test-slow-turn test-gpu lint format explorer \
-	check-explorer bench docs reproduce-smoke clean
+	check-explorer bench install-docs pages docs docs-serve reproduce-smoke clean
 
 install: .venv/installed
 
@@ -76,9 +76,24 @@ reproduce-smoke: install ## all 24 figures, tables and claims of the paper, smal
 	    $(BIN)/gnode reproduce run $$name --scale smoke --out runs/reproduce-smoke || failed="$$failed $$name"; done; \
 	    test -z "$$failed" || { echo "not made:$$failed"; exit 1; }
 
-docs: install          ## pages made from committed results
+install-docs: .venv/installed-docs ## Sphinx, its theme, MathJax, and what runs notebooks
+
+.venv/installed-docs: pyproject.toml .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	touch .venv/installed-docs
+
+pages: install         ## pages made from committed results
 	$(BIN)/gnode reproduce collect
 	$(BIN)/python docs/make.py
 
+docs: pages install-docs ## these pages, then the site from nothing (docs/_build/html; notebooks run unless nothing changed), then its checks
+	rm -rf docs/_build/html docs/_build/doctrees docs/reference
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --jobs 2 --quiet \
+	    -d docs/_build/doctrees -b html docs docs/_build/html
+	$(BIN)/python docs/check_site.py
+
+docs-serve:            ## shows the site that was built, at http://localhost:8000
+	$(BIN)/python -m http.server --bind localhost --directory docs/_build/html 8000
+
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache explorer/node_modules
+	rm -rf .venv .pytest_cache .ruff_cache explorer/node_modules docs/_build docs/reference
