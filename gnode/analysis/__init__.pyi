@@ -29,6 +29,7 @@ from gnode.analysis._memory import error_by_amplitude as error_by_amplitude
 from gnode.analysis._memory import hold_pulses as hold_pulses
 from gnode.analysis._memory import memory_lifetime as memory_lifetime
 from gnode.analysis._memory import trial_error as trial_error
+from gnode.analysis._outside import outside as outside
 from gnode.analysis._pca import PCA as PCA
 from gnode.analysis._pca import pca as pca
 from gnode.analysis._slow_states import slow_states as slow_states

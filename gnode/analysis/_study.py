@@ -16,8 +16,9 @@ from gnode.analysis._lyapunov import LyapunovExponents, lyapunov
 from gnode.analysis._memory import AmplitudeError
 from gnode.analysis._pca import PCA, pca
 from gnode.analysis._slow_states import slow_states
-from gnode.analysis._system import states_of
+from gnode.analysis._system import Field, System, last_axis, states_of, system
 from gnode.arguments import check_takes, checked
+from gnode.cells import Cell
 from gnode.network import AbstractNetwork
 from gnode.types import Key
 
@@ -89,7 +90,7 @@ class Findings:
 
 @checked
 def study(
-    net: AbstractNetwork,
+    net: AbstractNetwork | Cell | Field | System,
     states: Any,
     *,
     dt: float,
@@ -100,11 +101,11 @@ def study(
     key: Key | int = 0,
     progress: Progress = lambda part: None,
 ) -> Findings:
-    """Runs every analysis on a network at a constant input.
+    """Runs every analysis on a network, or on another source that the analyses take, at a constant input.
 
     **Arguments:**
 
-    - `net`: the network.
+    - `net`: the network; or a cell, a function f(h, x) or a `System`, as in `system`.
     - `states`: the states that it visits, trials x time x state.
     - `dt`: the length of a bin in seconds.
     - `x`: the constant input, zero by default.
@@ -117,24 +118,23 @@ def study(
 
     No example: it takes several seconds.
     """
-    visited = states_of(states, net.cell.state_size)
-    errors.positive("dt", dt)
+    of = system(net, x=x, dt=errors.positive("dt", dt), state=last_axis(states))
+    visited, held = states_of(states, of.size), np.asarray(of.x)
     check_takes("progress", progress)
-    held = np.zeros(net.inputs) if x is None else errors.array("x", x, (net.inputs,))
     if inputs is not None:
-        inputs = errors.array("inputs", inputs, ("trials", "time", net.inputs))
+        inputs = errors.array("inputs", inputs, ("trials", "time", of.cell.inputs))
     starts = errors.whole("starts", starts)
     search: dict[str, Any] = {"dt": dt, "x": held, "most_starts": starts, "key": key}
     progress("fixed points, tight")
-    tight = fixed_points(net, visited, **search)
+    tight = fixed_points(of, visited, **search)
     progress("fixed points, as in the paper")
-    paper = fixed_points(net, visited, preset="paper", **search)
+    paper = fixed_points(of, visited, preset="paper", **search)
     progress("slow set")
     tried = visited[:: max(1, -(-len(visited) // starts))]
-    settled = slow_states(net, tried, dt=dt, x=held)
-    measured = attractor(net, settled, dt=dt, x=held) if len(settled) >= FEWEST_SLOW_STATES else None
+    settled = slow_states(of, tried, dt=dt, x=held)
+    measured = attractor(of, settled, dt=dt, x=held) if len(settled) >= FEWEST_SLOW_STATES else None
     progress("Lyapunov exponents")
-    driven = None if inputs is None else _driven(net, visited[0], inputs, dt)
+    driven = None if inputs is None else _driven(of, visited[0], inputs, dt)
     progress("flow field")
     return Findings(
         fixed_points=tight,
@@ -143,7 +143,7 @@ def study(
         slow_count=len(settled),
         visited_count=len(tried),
         components=pca(visited),
-        field=flow_field(net, around=visited, x=held, dt=dt) if net.cell.state_size > 1 else None,
+        field=flow_field(of, around=visited, x=held, dt=dt) if of.size > 1 else None,
         driven=driven,
         errors_by_amplitude=tuple(errors_by_amplitude),
         dt=dt,
@@ -151,7 +151,7 @@ def study(
     )
 
 
-def _driven(net: AbstractNetwork, start: np.ndarray, inputs: np.ndarray, dt: float) -> LyapunovExponents:
-    count = min(MOST_EXPONENTS, net.cell.state_size)
+def _driven(of: System, start: np.ndarray, inputs: np.ndarray, dt: float) -> LyapunovExponents:
+    count = min(MOST_EXPONENTS, of.size)
     stream = inputs.reshape(-1, inputs.shape[-1])
-    return lyapunov(net, start, dt=dt, xs=stream, steps=LYAPUNOV_STEPS, transient=100, exponents=count)
+    return lyapunov(of, start, dt=dt, xs=stream, steps=LYAPUNOV_STEPS, transient=100, exponents=count)

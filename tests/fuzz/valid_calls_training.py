@@ -75,6 +75,10 @@ def found() -> analysis.Findings:
     return analysis.study(net(), states(), dt=0.01, starts=5)
 
 
+def halved(h: Any, x: Any) -> Any:
+    return 0.5 * h
+
+
 def leak(h: Any, x: Any) -> Any:
     """The vector field of a leaky unit."""
     return -h
@@ -228,6 +232,10 @@ def _systems() -> dict[str, Callable[[], Call]]:
     h = np.zeros(3, np.float32)
     return {
         "system": lambda: (analysis.system, {"source": net(), "x": [0.0, 0.0], "dt": 0.01, "method": "euler"}),
+        "outside": lambda: (
+            analysis.outside,
+            {"function": halved, "state": 2, "is_map": True, "inputs": 1, "jacobian": None, "dt": 0.1},
+        ),
         "system of a function": lambda: (analysis.system, {"source": leak, "state": 2, "x": None}),
         "System.flow": lambda: (of().flow, {"h": h}),
         "System.drift": lambda: (of().drift, {"h": h}),
