@@ -105,17 +105,23 @@ def run_command(
 
 
 def collect_command(out: Published = DOCUMENTED) -> None:
-    """Make a page, OUT.md, of all results in OUT."""
+    """Judge all results in OUT by today's rules, and make pages of them: OUT.md, and OUT/NAME.md for each."""
     from gnode import files
-    from gnode.reproduce import results_page
+    from gnode.reproduce import artefact_pages, results_page
+    from gnode.reproduce.judging import judge_folder
 
     _need_folder(out)
     named = out if out.name not in ("", "..") else out.resolve()
     if not named.name:
         raise errors.StoreError(f"{out} has no name that a page beside it could bear; choose another folder.")
     target = named.with_name(f"{named.name}.md")
+    judged = judge_folder(out)
     files.write_text(target, results_page(out))
-    say(f"Page: {target}")
+    pages = artefact_pages(out)
+    for name, text in pages.items():
+        files.write_text(named / name, text)
+    say(f"Judged again: {', '.join(path.name for path in judged) or 'nothing new'}")
+    say(f"Pages: {target}, and {len(pages)} in {named}")
 
 
 def prepare_command(

@@ -5,6 +5,7 @@ from gnode.reproduce.artefact import Number as Number
 from gnode.reproduce.artefact import Outcome as Outcome
 from gnode.reproduce.artefact import SweepPlan as SweepPlan
 from gnode.reproduce.artefact import Trained as Trained
+from gnode.reproduce.page import artefact_pages as artefact_pages
 from gnode.reproduce.page import results_page as results_page
 from gnode.reproduce.registry import NAMES as NAMES
 from gnode.reproduce.registry import all_artefacts as all_artefacts

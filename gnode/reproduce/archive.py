@@ -32,8 +32,14 @@ class ClaimRecord(TypedDict):
     """A claim of a result."""
 
     claim: Annotated[str, "the claim in a sentence"]
-    holds: Annotated[bool | None, "whether it holds; null if it is not decided"]
+    verdict: NotRequired[
+        Annotated[
+            Literal["holds", "does not hold", "indistinguishable", "floor", "not decided"], "the verdict, by code"
+        ]
+    ]
+    holds: NotRequired[Annotated[bool | None, "in files of earlier versions, true, false or null in its place"]]
     measured: Annotated[dict[str, Any], "the numbers that decide it"]
+    note: NotRequired[Annotated[str, "what a reader of the verdict should know"]]
 
 
 class ResultRecord(TypedDict):
@@ -50,6 +56,9 @@ class ResultRecord(TypedDict):
     sweeps_left_out: Annotated[list[str], "sweeps that it was made without"]
     numbers: Annotated[list[NumberRecord], "the numbers"]
     checks: Annotated[list[ClaimRecord], "the claims"]
+    earlier_checks: NotRequired[
+        Annotated[list[ClaimRecord], "the claims as the run judged them, where rules have changed"]
+    ]
     details: NotRequired[Annotated[dict[str, Any], "further numbers"]]
     figures: Annotated[list[str], "names of the pictures"]
     run: Annotated[dict[str, Any], "date, duration, devices, commit and versions"]
@@ -120,11 +129,15 @@ def set_aside_smaller(path: Path, request: Request) -> None:
     files.write_json(aside, stored | {"figures": list(renamed.values())})
 
 
+def result_files(folder: Path) -> list[tuple[Path, Result]]:
+    """Returns the files of results in a folder, with what they hold."""
+    return [(path, _read(path)) for path in sorted(folder.glob("*.json"))]
+
+
 def read_results(folder: Path) -> dict[str, list[Result]]:
     """Returns the results in a folder by artefact: the one of the largest scale, then those with sweeps that it lacks."""
     found: dict[str, list[Result]] = {}
-    for path in sorted(folder.glob("*.json")):
-        content = _read(path)
+    for _, content in result_files(folder):
         found.setdefault(content["name"], []).append(content)
     return {name: _without_superseded(results) for name, results in found.items()}
 

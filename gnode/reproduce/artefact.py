@@ -6,6 +6,7 @@ from typing import Any
 
 from gnode import errors
 from gnode.arguments import checked, checked_class
+from gnode.reproduce.verdicts import FAILS, HOLDS, VERDICTS
 from gnode.sweeps import Sweep
 
 SCALES: dict[str, str] = {
@@ -81,20 +82,32 @@ class Claim:
     **Arguments:**
 
     - `claim`: the claim in one sentence.
-    - `holds`: True or False, or None if there is nothing to decide it by.
+    - `verdict`: one of "holds", "does not hold", "indistinguishable" (within two standard errors), "floor" (both errors are
+      negligible) and "not decided" (there is nothing to decide it by).
     - `measured`: the numbers that decide it, by name.
+    - `note`: what a reader of the verdict should know.
 
-    >>> Claim("The error is below 0.01.", 0.004 < 0.01, {"error": 0.004}).holds
+    **Raises:** `ArgumentError` if there is no such verdict.
+
+    >>> Claim("The error is below 0.01.", "holds", {"error": 0.004}).holds
     True
     """
 
     claim: str
-    holds: bool | None
+    verdict: str
     measured: dict[str, Any] = dataclasses.field(default_factory=dict)
+    note: str = ""
+
+    def __post_init__(self):
+        errors.one_of("verdict", self.verdict, VERDICTS)
+
+    @property
+    def holds(self) -> bool | None:
+        """True if it holds, False if it does not, None if neither was decided."""
+        return {HOLDS: True, FAILS: False}.get(self.verdict)
 
     def __repr__(self) -> str:
-        verdict = {True: "holds", False: "does not hold", None: "not decided"}[self.holds]
-        return f"Claim({self.claim!r}, {verdict}, {len(self.measured)} numbers measured)"
+        return f"Claim({self.claim!r}, {self.verdict}, {len(self.measured)} numbers measured)"
 
 
 @checked_class
@@ -109,7 +122,7 @@ class Outcome:
     - `figures`: the panels by their letter.
     - `details`: further numbers, which are stored in the JSON file only.
 
-    >>> Outcome([Number("error", 0.1)], [Claim("It is low.", True)])
+    >>> Outcome([Number("error", 0.1)], [Claim("It is low.", "holds")])
     Outcome(1 numbers, 1 claims, 0 figures)
     """
 
@@ -173,6 +186,7 @@ class Artefact:
     - `plans`: a function that returns the sweeps that it needs at a scale.
     - `data`: the names of the data sets that it needs.
     - `may_be_partial`: whether it can be made from some of its sweeps only (`--only`).
+    - `judge`: a function that makes the claims of a result's `Evidence`, also later; None leaves them as they were.
     - `keeps`: a function that returns, by sweep, the members whose weights are kept with the result; None keeps none.
     - `about`: the text that `gnode reproduce about` prints.
 
@@ -191,6 +205,7 @@ class Artefact:
     plans: Callable[[str], list[SweepPlan]] = lambda scale: []
     data: tuple[str, ...] = ()
     may_be_partial: bool = False
+    judge: Callable[[Any], list[Claim]] | None = None
     keeps: Callable[[Trained], dict[str, list[int]]] | None = None
     about: str = ""
 

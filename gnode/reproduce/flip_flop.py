@@ -1,5 +1,6 @@
 """Shared by the flip-flop artefacts: their sweeps, the choice of networks, fixed points and flow fields."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,10 @@ from gnode import analysis, files, plots
 from gnode.analysis import Stability
 from gnode.cells import CELLS, cell_label
 from gnode.plots.analysis import abscissa_strips
-from gnode.reproduce import selection
+from gnode.reproduce import selection, verdicts
 from gnode.reproduce.artefact import Claim, Number, SweepPlan, Trained
+from gnode.reproduce.evidence import Decided, Evidence, means
+from gnode.reproduce.verdicts import Group
 from gnode.sweeps import Sweep
 from gnode.train import Run
 
@@ -93,15 +96,23 @@ def losses(sweep: Sweep, models: list[str], published: dict[str, str], **where: 
     ]
 
 
-def below(claim: str, sweep: Sweep, wanted: dict[str, bool], bound: float = SOLVED, **where: Any) -> Claim:
-    """Decides whether, with every seed, exactly the expected models come below a bound.
+def losses_of(found: Evidence, models: Iterable[str], size: int) -> dict[str, Group]:
+    """Returns the lowest validation losses of models, as `losses` stores them, by the models' names."""
+    return found.groups({name_of(model): f"{name_of(model)}, N = {size}: minimum validation MSE" for model in models})
 
-    `wanted` maps each model to whether it is expected below `bound`.
-    """
-    found = {model: selection.lowest_losses(sweep, model=model, **where) for model in wanted}
-    holds = all(bool(np.all((values < bound) == should)) for (_, should), values in zip(wanted.items(), found.values()))
-    measured = {name_of(model): float(values.mean()) for model, values in found.items()}
-    return Claim(claim, holds, measured | {"bound": bound})
+
+def bounded(found: Evidence, claim: str, size: int, wanted: Mapping[str, bool], bound: float = SOLVED) -> Claim:
+    """Decides whether exactly the expected models come below a bound: `wanted` says of each whether it is expected to."""
+
+    def rule() -> Decided:
+        groups = losses_of(found, wanted, size)
+        each = [
+            (verdicts.below if should else verdicts.above)(groups[name_of(model)], bound)
+            for model, should in wanted.items()
+        ]
+        return verdicts.all_of(each), means(groups) | {"bound": bound}
+
+    return found.decide(claim, rule)
 
 
 def best_curves(sweep: Sweep, **where: Any) -> Any:
@@ -135,14 +146,29 @@ def quartiles(values: np.ndarray) -> list[float]:
     return [float(q) for q in np.quantile(values, [0.5, 0.25, 0.75])] if values.size else []
 
 
-def nearer_to_zero(claim: str, found: dict[str, Stability]) -> Claim:
-    """Decides whether the median abscissa of every gated network is nearer to 0 than that of every other network."""
-    medians = {model: quartiles(one.abscissa) for model, one in found.items()}
-    measured: dict[str, Any] = {name_of(model): (values[0] if values else None) for model, values in medians.items()}
-    if not all(medians.values()):
-        return Claim(claim, None, measured)
-    size = {model: abs(values[0]) for model, values in medians.items()}
-    return Claim(claim, max(size[m] for m in GATED) < min(size[m] for m in NOT_GATED), measured)
+def nearer_to_zero(found: Mapping[str, float]) -> str:
+    """Decides whether the value of every gated network is nearer to 0 than that of every other network.
+
+    There is one network of each kind, and its values are over its fixed points, so there is no error over seeds.
+    """
+    size = {model: abs(value) for model, value in found.items()}
+    gated, others = ([size[name_of(model)] for model in models] for models in (GATED, NOT_GATED))
+    return verdicts.plainly(max(gated) < min(others))
+
+
+def median_claim(found: Evidence, claim: str) -> Claim:
+    """Decides whether the gated networks' median abscissas, the detail "median abscissas", are nearer to 0."""
+
+    def rule() -> Decided:
+        medians = found.detail("median abscissas", was=claim)
+        return verdicts.OPEN if None in medians.values() else nearer_to_zero(medians), medians
+
+    return found.decide(claim, rule)
+
+
+def median_abscissas(found: Mapping[str, Stability]) -> dict[str, float | None]:
+    """Returns each network's median abscissa by its name, None where no point was found."""
+    return {name_of(model): (quartiles(one.abscissa) or [None])[0] for model, one in found.items()}
 
 
 def abscissa_figure(found: dict[str, Stability]) -> Any:
@@ -179,9 +205,12 @@ def speed_by_radius(run: Run) -> dict[str, float]:
     field = analysis.flow_field(run.net, limits=((-3, 3), (-3, 3)), resolution=61)
     radius = np.hypot(*np.meshgrid(field.u, field.v))
     speed = np.linalg.norm(field.velocity, axis=-1)
-    return {name: float(np.median(speed[(radius >= low) & (radius <= high)])) for name, (low, high) in REGIONS.items()}
+    return {
+        f"speed {name}": float(np.median(speed[(radius >= low) & (radius <= high)]))
+        for name, (low, high) in REGIONS.items()
+    }
 
 
 def has_no_hole(speeds: dict[str, float]) -> bool:
     """Whether the flow inside radius 1 is slow compared with the flow around the attractor."""
-    return speeds["inside"] <= HOLE * speeds["around it"]
+    return speeds["speed inside"] <= HOLE * speeds["speed around it"]

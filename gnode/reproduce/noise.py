@@ -1,12 +1,8 @@
-"""Shared by the artefacts that fit an Ornstein-Uhlenbeck process: their sweeps, and claims on the measured errors."""
-
-from typing import Any
-
-import numpy as np
+"""Shared by the artefacts that fit an Ornstein-Uhlenbeck process: their sweeps, and the measured errors."""
 
 from gnode.cells import cell_label
 from gnode.expressivity import LEARNING_RATES, SEARCHED, WEIGHT_DECAYS, Expressivity, Point
-from gnode.reproduce.artefact import Claim, Number, SweepPlan, Trained
+from gnode.reproduce.artefact import Number, SweepPlan, Trained
 
 RNNS, NODES = ["rnn", "mgru", "gru"], ["node", "gnode"]
 STATES = {"smoke": [6, 16], "reduced": [10, 32, 100], "paper": [10, 32, 100, 316]}
@@ -62,35 +58,3 @@ def number(point: Point, published: str | None = None) -> Number:
     layers = f", {point.layers} x {point.hidden}" if point.layers else ""
     name = f"{cell_label(point.model)}, N = {point.state}{layers}, tau = {point.tau:g} s: minimum training MSE"
     return Number(name, point.mean, published, point.std, len(point.errors))
-
-
-def grows_with_tau(claim: str, found: Expressivity, models: list[str], **fixed: Any) -> Claim:
-    """Decides whether each model's error rises with every step of tau away from tau_OU = 1."""
-    curves = {cell_label(model): found.curve("tau", model=model, **fixed) for model in models}
-    rises = {name: bool(np.all(np.diff(curve.mean) > 0)) for name, curve in curves.items()}
-    return Claim(claim, all(rises.values()), {f"{name}, by tau": curve.mean.tolist() for name, curve in curves.items()})
-
-
-def wider_is_better(claim: str, found: Expressivity, models: list[str], **fixed: Any) -> Claim:
-    """Decides whether the widest hidden layer has a lower error than the narrowest at every N."""
-    ends, means = [], {}
-    for model in models:
-        for state in found.values("state"):
-            curve = found.curve("hidden", model=model, state=state, **fixed)
-            ends.append(bool(curve.mean[-1] < curve.mean[0]))
-            widths = ", ".join(f"{width:g}" for width in curve.x)
-            means[f"{cell_label(model)}, N = {state}, H = {widths}"] = [float(mean) for mean in curve.mean]
-    return Claim(claim, all(ends), means)
-
-
-def beats(claim: str, found: Expressivity, winner: str, loser: str) -> Claim:
-    """Decides whether `winner` has a lower error than `loser` at every N and tau that both have."""
-    wins, at = [], {}
-    for state in found.values("state"):
-        for tau in found.values("tau"):
-            pair = [found.select(model=model, state=state, tau=tau).points for model in (winner, loser)]
-            if all(len(points) == 1 for points in pair):
-                means = [points[0].mean for points in pair]
-                wins.append(means[0] < means[1])
-                at[f"N = {state}, tau = {tau:g}"] = means
-    return Claim(claim, all(wins) if wins else None, at)

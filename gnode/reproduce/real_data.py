@@ -8,15 +8,16 @@ layer) and critical initialisation (final tanh), and H = 316 (speech: 1000). The
 for fewer epochs.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gnode.cells import cell_label
 from gnode.init import SMALL_BIAS_STD
-from gnode.reproduce import selection
+from gnode.reproduce import selection, verdicts
 from gnode.reproduce.artefact import Claim, Number, SweepPlan, Trained
+from gnode.reproduce.evidence import Decided, Evidence, means
 from gnode.sweeps import Sweep
 from gnode.tasks.datasets import speech
 from gnode.train import growing
@@ -179,11 +180,18 @@ def number(label: str, values: np.ndarray, published: tuple[float, float] | None
 
 
 def best_is(
-    claim: str, means: dict[str, float], winner: str, lowest: bool, among: Iterable[str] = tuple(MODELS)
+    found: Evidence, claim: str, names: Mapping[str, str], winner: str, is_error: bool, among: Iterable[str] = MODELS
 ) -> Claim:
-    """Decides whether `winner` has the best mean score; not decided if one of the models in `among` is missing."""
-    known = {name: value for name, value in means.items() if np.isfinite(value)}
-    if not {model_name(model) for model in among} <= known.keys():
-        return Claim(claim, None, dict(known))
-    best = (min if lowest else max)(known, key=lambda name: known[name])
-    return Claim(claim, best == winner, dict(known))
+    """Decides whether `winner` is better than each of the other networks; not decided if one of those in `among` is missing.
+
+    **Arguments:** `found`; `claim`; `names` of numbers by network; `winner`; `is_error`, whether less is better; `among`.
+    """
+
+    def rule() -> Decided:
+        groups = {name: found.group(names[name]) for name in map(model_name, among)}
+        groups |= {name: found.group(number) for name, number in names.items() if number in found.numbers}
+        better = verdicts.lower if is_error else verdicts.higher
+        compared = [better(groups[winner], one) for name, one in groups.items() if name != winner]
+        return verdicts.all_of(compared), means(groups)
+
+    return found.decide(claim, rule)

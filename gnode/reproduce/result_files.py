@@ -6,12 +6,14 @@ Everything in the JSON file is determined by code and seeds, except for the sect
 import dataclasses
 import datetime
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from gnode import files, plots, provenance
 from gnode.reproduce.artefact import Outcome, SweepPlan, Trained
 from gnode.reproduce.request import Request
+from gnode.reproduce.verdicts import FAILS, of_stored
 
 RUN = "run"
 """The only section that differs between two runs of the same artefact."""
@@ -85,32 +87,48 @@ NOT_JUDGED = "(smoke scale)"
 
 def tables(content: dict[str, Any]) -> str:
     """Returns the numbers and the claims of a result as Markdown tables."""
-    parts = []
-    if content["numbers"]:
-        rows = [(n["name"], _mean_and_std(n), n["published"] or "") for n in content["numbers"]]
-        if any(published for *_, published in rows):
-            lines = ["| | here | the paper |", "|---|---|---|", *(_row(*row) for row in rows)]
-        else:
-            lines = ["| | here |", "|---|---|", *(_row(*row[:2]) for row in rows)]
-        parts.append("\n".join(lines))
-    if content["checks"]:
-        whose = "claim" if content.get("kind") == "extension" else "the paper's claim"
-        lines = [f"| {whose} | holds here | measured |", "|---|---|---|"]
-        for claim in content["checks"]:
-            measured = "; ".join(f"{name}: {cell_text(value)}" for name, value in claim["measured"].items())
-            holds = NOT_JUDGED if content["scale"] == "smoke" else verdict(claim["holds"])
-            lines.append(_row(claim["claim"], holds, measured))
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+    return "\n\n".join(table for table in (numbers_table(content), claims_table(content)) if table)
 
 
-def _row(*cells: str) -> str:
+def numbers_table(content: Mapping[str, Any]) -> str:
+    """Returns the numbers of a result as a table, with a column for the published ones if there are any."""
+    if not content["numbers"]:
+        return ""
+    rows = [(n["name"], _mean_and_std(n), n["published"] or "") for n in content["numbers"]]
+    if any(published for *_, published in rows):
+        lines = ["| | here | the paper |", "|---|---|---|", *(row(*cells) for cells in rows)]
+    else:
+        lines = ["| | here |", "|---|---|", *(row(*cells[:2]) for cells in rows)]
+    return "\n".join(lines)
+
+
+def claims_table(content: Mapping[str, Any]) -> str:
+    """Returns the claims of a result as a table, with their verdicts and what they were decided by."""
+    if not content["checks"]:
+        return ""
+    whose = "claim" if content.get("kind") == "extension" else "the paper's claim"
+    lines = [f"| {whose} | here | measured |", "|---|---|---|"]
+    for claim in content["checks"]:
+        judged = NOT_JUDGED if content["scale"] == "smoke" else verdict(claim)
+        lines.append(row(claim["claim"], judged, measured(claim)))
+    return "\n".join(lines)
+
+
+def measured(claim: Mapping[str, Any]) -> str:
+    """Returns what a stored claim was decided by, and its note, as the text of a table's cell."""
+    found = "; ".join(f"{name}: {cell_text(value)}" for name, value in claim["measured"].items())
+    return found + (f" ({claim['note']})" if claim.get("note") else "")
+
+
+def row(*cells: str) -> str:
+    """Returns a row of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
 
 
-def verdict(holds: bool | None) -> str:
-    """Returns whether a claim holds, in a word or two of Markdown."""
-    return {True: "yes", False: "**no**", None: "not decided"}[holds]
+def verdict(claim: Mapping[str, Any]) -> str:
+    """Returns the verdict of a stored claim in a word or two of Markdown."""
+    said = of_stored(claim)
+    return f"**{said}**" if said == FAILS else said
 
 
 def cell_text(value: Any) -> str:

@@ -104,7 +104,7 @@ def test_every_task_has_a_size_a_target_and_pulses_outside_its_range():
 def walker_sweep():
     """The setting with the best first seed has the worse mean test error, and must be chosen all the same."""
     entries = []
-    for lr, losses, tests in ((2e-3, (0.50, 0.52), (0.40, 0.50)), (3e-3, (0.51, 0.40), (0.1, 0.1))):
+    for lr, losses, tests in ((2e-3, (0.50, 0.52), (0.41, 0.51)), (3e-3, (0.51, 0.40), (0.1, 0.1))):
         for seed in (0, 1):
             own = {"lr": lr, "weight_decay": 0.2, "seed": seed}
             entries.append((own, losses[seed], tests[seed]))
@@ -115,8 +115,11 @@ def test_walker2d_takes_the_test_errors_of_what_validation_chose():
     trained = Trained("paper", {"walker2d-protocol-n32": walker_sweep()})
     made = walker2d_protocol.analyse(trained)
     (number,) = made.numbers
-    assert (number.ours, number.seeds) == (pytest.approx(0.45), 2)
+    assert (number.ours, number.seeds) == (pytest.approx(0.46), 2)
     assert number.published == "0.552 ± 0.019"
-    assert [claim.holds for claim in made.claims] == [True, False]  # 0.05 is one standard error of two seeds
+    assert [claim.holds for claim in made.claims] == [
+        True,
+        False,
+    ]  # 0.05 is one standard error of two seeds, and 0.092 less than two
     assert made.details["N = 32"]["chosen"] == "rate 0.002, decay 0.2"
     assert walker2d_protocol.keeps(trained) == {"walker2d-protocol-n32": [0]}

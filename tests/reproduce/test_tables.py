@@ -7,6 +7,8 @@ import pytest
 from gnode.errors import ArgumentError
 from gnode.reproduce.artefact import Trained
 from gnode.reproduce.artefacts import pca_l2, table1, table_characters, table_critical, table_critical_speech, table_tau
+from gnode.reproduce.evidence import Evidence
+from gnode.reproduce.flip_flop import name_of
 from gnode.reproduce.request import Request
 from gnode.tasks.datasets.speech import STEP
 
@@ -176,5 +178,11 @@ def test_half_of_pca_l2_leaves_the_other_claims_open(monkeypatch):
     assert [claim.holds for claim in made.claims[1:]] == [None] * 4
     assert set(made.figures) == {"a"}
     assert [number.ours for number in made.numbers] == [22, 18, 13, 4, 18]
-    assert pca_l2.verdicts_l2(*parts)[1][0] is False  # some come below 0.01
-    assert [holds for holds, _ in pca_l2.verdicts_l2(*parts)] == [False, False, True, True]
+
+
+def test_pca_l2_is_judged_by_what_it_stores(monkeypatch):
+    models = {"rnn": (22, 0.05), "mgru": (18, 0.015), "gru": (13, 0.012), "node": (4, 0.04), "gnode": (6, 0.008)}
+    own = {name_of(m): {"components": count, "validation MSE": loss} for m, (count, loss) in models.items()}
+    made = pca_l2.judge(Evidence({}, {"best networks, with l2": own}))
+    assert [claim.holds for claim in made] == [None, True, False, True, False]
+    assert made[-1].measured == {"mGRU": 18, "GRU": 13, "gnODE": 6}

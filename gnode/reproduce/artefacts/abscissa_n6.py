@@ -10,8 +10,11 @@ Cost at paper scale: fig1's first sweep (10 minutes on one H200, nothing if it i
 Published (Appendix F.5, table of medians, N = 6): RNN 2.750, mGRU 0.004, GRU 0.005, nODE 2.626, gnODE 0.002.
 """
 
+from typing import Any
+
 from gnode.reproduce import flip_flop
-from gnode.reproduce.artefact import Artefact, Number, Outcome, Trained
+from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, Trained
+from gnode.reproduce.evidence import Evidence
 
 PUBLISHED = {"rnn": "2.750", "mgru": "0.004", "gru": "0.005", "node": "2.626", "gnode": "0.002"}
 
@@ -23,9 +26,13 @@ def analyse(trained: Trained) -> Outcome:
         Number(f"{flip_flop.name_of(model)}: median abscissa (1/s)", values[0] if values else None, PUBLISHED[model])
         for model, values in medians.items()
     ]
-    claim = "At N = 6 the gated networks' median abscissas are nearer to 0."
-    details = {model: {"points": len(one), "median and quartiles": medians[model]} for model, one in found.items()}
-    return Outcome(numbers, [flip_flop.nearer_to_zero(claim, found)], {"a": flip_flop.abscissa_figure(found)}, details)
+    details: dict[str, Any] = {m: {"points": len(one), "median and quartiles": medians[m]} for m, one in found.items()}
+    details["median abscissas"] = flip_flop.median_abscissas(found)
+    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), {"a": flip_flop.abscissa_figure(found)}, details)
+
+
+def judge(found: Evidence) -> list[Claim]:
+    return [flip_flop.median_claim(found, "At N = 6 the gated networks' median abscissas are nearer to 0.")]
 
 
 ARTEFACT = Artefact(
@@ -36,4 +43,5 @@ ARTEFACT = Artefact(
     scales={"smoke": "30 s on two cores", "paper": "12 min on one H200"},
     plans=lambda scale: [flip_flop.variable(6, scale)],
     analyse=analyse,
+    judge=judge,
 )

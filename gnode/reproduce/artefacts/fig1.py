@@ -12,9 +12,12 @@ Published (section "N-Bit Flip-Flop Task"): N = 6: gnODE < 0.01, all others >= 0
 RNN and mGRU < 0.016; N = 3: gnODE < 0.01, others not.
 """
 
+from functools import partial
+
 from gnode import plots
 from gnode.reproduce import flip_flop, selection
-from gnode.reproduce.artefact import Artefact, Outcome, SweepPlan, Trained
+from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
+from gnode.reproduce.evidence import Evidence
 from gnode.reproduce.flip_flop import MODELS
 
 N6 = {"gnode": "< 0.01"} | dict.fromkeys(("rnn", "mgru", "gru", "node"), ">= 0.025")
@@ -33,28 +36,18 @@ def plans(scale: str) -> list[SweepPlan]:
 
 def analyse(trained: Trained) -> Outcome:
     small, large, smallest = (trained[f"variable-n{size}"] for size in (6, 100, 3))
-    others = {model: False for model in MODELS if model != "gnode"}
     tried = list(dict.fromkeys(own["model"] for own in smallest.members))
     found = flip_flop.abscissas(large, trained)
     best = small.load(selection.best_member(small, model="gnode"))
-    claims = [
-        flip_flop.below("Only the gnODE comes below 0.01 at N = 6.", small, {"gnode": True} | others),
-        flip_flop.below("At N = 6 all others stay at 0.025 or above.", small, others, bound=0.025),
-        flip_flop.below("gnODE and GRU come below 0.01 at N = 100.", large, {"gnode": True, "gru": True}),
-        flip_flop.below("RNN and mGRU come below 0.016 at N = 100.", large, {"rnn": True, "mgru": True}, bound=0.016),
-        flip_flop.below("A gnODE with N = 3 comes below 0.01.", smallest, {"gnode": True}),
-        flip_flop.below(
-            "No other network with N = 3 does.", smallest, {model: False for model in tried if model != "gnode"}
-        ),
-        flip_flop.nearer_to_zero("At N = 100 the gated networks' median abscissas are nearer to 0.", found),
+    numbers = [
+        *flip_flop.losses(small, MODELS, N6),
+        *flip_flop.losses(large, MODELS, N100),
+        *flip_flop.losses(smallest, tried, N3),
     ]
+    details = {"median abscissas": flip_flop.median_abscissas(found)}
     return Outcome(
-        numbers=[
-            *flip_flop.losses(small, MODELS, N6),
-            *flip_flop.losses(large, MODELS, N100),
-            *flip_flop.losses(smallest, tried, N3),
-        ],
-        claims=claims,
+        numbers=numbers,
+        claims=judge(Evidence.fresh(numbers, details)),
         figures={
             "a": plots.validation_trial(best),
             "b": plots.strip(small.rows(), threshold=flip_flop.SOLVED),
@@ -62,7 +55,22 @@ def analyse(trained: Trained) -> Outcome:
             "d": plots.strip(large.rows(), threshold=flip_flop.SOLVED),
             "e": flip_flop.abscissa_figure(found),
         },
+        details=details,
     )
+
+
+def judge(found: Evidence) -> list[Claim]:
+    others = {model: False for model in MODELS if model != "gnode"}
+    bounded = partial(flip_flop.bounded, found)
+    return [
+        bounded("Only the gnODE comes below 0.01 at N = 6.", 6, {"gnode": True} | others),
+        bounded("At N = 6 all others stay at 0.025 or above.", 6, others, bound=0.025),
+        bounded("gnODE and GRU come below 0.01 at N = 100.", 100, {"gnode": True, "gru": True}),
+        bounded("RNN and mGRU come below 0.016 at N = 100.", 100, {"rnn": True, "mgru": True}, bound=0.016),
+        bounded("A gnODE with N = 3 comes below 0.01.", 3, {"gnode": True}),
+        bounded("No other network with N = 3 does.", 3, others),
+        flip_flop.median_claim(found, "At N = 100 the gated networks' median abscissas are nearer to 0."),
+    ]
 
 
 ARTEFACT = Artefact(
@@ -73,4 +81,5 @@ ARTEFACT = Artefact(
     scales={"smoke": "1.5 min on two cores", "paper": "75 min on one H200"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
 )

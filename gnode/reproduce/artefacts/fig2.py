@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from gnode.reproduce import flip_flop, selection
+from gnode.reproduce import flip_flop, selection, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
+from gnode.reproduce.evidence import Decided, Evidence
 
 PANELS = {"fixed": "a", "square": "b", "rectangle": "c", "annulus": "d"}
 PUBLISHED = {"fixed": "3.203e-8", "square": "0.008", "rectangle": "0.0137", "annulus": "1.910e-4"}
@@ -28,7 +29,7 @@ def plans(scale: str) -> list[SweepPlan]:
 
 
 def analyse(trained: Trained) -> Outcome:
-    numbers, claims, figures, details = [], [], {}, {}
+    numbers, figures, details = [], {}, {}
     for task, panel in PANELS.items():
         sweep = trained[f"two-bit-{task}"]
         numbers.append(
@@ -41,33 +42,52 @@ def analyse(trained: Trained) -> Outcome:
         run = sweep.load(selection.best_member(sweep, model="gnode"))
         figures[panel], points = flip_flop.flow_figure(run, trained, show_points=task == "fixed")
         if task == "fixed":
-            claims.append(four_points(points))
+            details["fixed points"] = corners(points)
             continue
         slow = flip_flop.slow_set(run)
         details[task] = None if slow is None else slow.summary()
         if task == "annulus":
-            speeds = flip_flop.speed_by_radius(run)
-            claim = "The annulus task makes a disk: its middle, where no input was, is slow as well."
-            claims.append(Claim(claim, flip_flop.has_no_hole(speeds), {f"speed {k}": v for k, v in speeds.items()}))
-            continue
-        measured: dict[str, Any] = {"shape": None if slow is None else slow.shape.name}
-        if slow is not None:
-            measured |= {"lowest outputs": slow.shape.low.tolist(), "highest outputs": slow.shape.high.tolist()}
-        claim = f"The slow states of the {task} task form a {task}."
-        claims.append(Claim(claim, None if slow is None else slow.shape.name == task, measured))
-    return Outcome(numbers, claims, figures, details)
+            details["speeds"] = flip_flop.speed_by_radius(run)
+    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), figures, details)
 
 
-def four_points(points: Any) -> Claim:
-    """Decides whether there are four stable equilibria, one for each pair of outputs."""
+def corners(points: Any) -> dict[str, Any]:
+    """Counts the stable equilibria and the pairs of signs that their outputs have."""
     stable = points.select(kind="stable").outputs
-    corners = {tuple(np.sign(output).astype(int)) for output in stable}
-    furthest = float(np.abs(np.abs(stable) - 1).max()) if len(stable) else float("nan")
-    return Claim(
-        "With fixed amplitudes there are 4 stable fixed points, one for each pair of outputs.",
-        len(stable) == 4 and len(corners) == 4,
-        {"stable fixed points": len(stable), "largest distance of an output from 1 or -1": furthest},
-    )
+    return {
+        "stable fixed points": len(stable),
+        "different outputs": len({tuple(np.sign(output).astype(int)) for output in stable}),
+        "largest distance of an output from 1 or -1": float(np.abs(np.abs(stable) - 1).max()) if len(stable) else None,
+    }
+
+
+FOUR_POINTS = "With fixed amplitudes there are 4 stable fixed points, one for each pair of outputs."
+DISK = "The annulus task makes a disk: its middle, where no input was, is slow as well."
+
+
+def judge(found: Evidence) -> list[Claim]:
+    def four_points() -> Decided:
+        measured = found.detail("fixed points")
+        return verdicts.plainly(measured["stable fixed points"] == measured["different outputs"] == 4), measured
+
+    def disk() -> Decided:
+        speeds = found.detail("speeds", was=DISK)
+        return verdicts.plainly(flip_flop.has_no_hole(speeds)), speeds
+
+    return [
+        found.decide(FOUR_POINTS, four_points),
+        *(_has_shape(found, task) for task in ("square", "rectangle")),
+        found.decide(DISK, disk),
+    ]
+
+
+def _has_shape(found: Evidence, task: str) -> Claim:
+    def rule() -> Decided:
+        slow = found.detail(task)
+        outputs = {"lowest outputs": slow["output_low"], "highest outputs": slow["output_high"]}
+        return verdicts.plainly(slow["shape"] == task), {"shape": slow["shape"]} | outputs
+
+    return found.decide(f"The slow states of the {task} task form a {task}.", rule)
 
 
 ARTEFACT = Artefact(
@@ -78,4 +98,5 @@ ARTEFACT = Artefact(
     scales={"smoke": "1.5 min on two cores", "paper": "20 min on one H200"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
 )

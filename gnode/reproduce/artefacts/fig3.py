@@ -16,11 +16,11 @@ expressive; a small hidden layer hurts at large N; gnODE is the most expressive 
 
 from typing import Any
 
-from gnode.cells import cell_label
 from gnode.expressivity import Expressivity
 from gnode.plots import expressivity as pictures
-from gnode.reproduce import noise
+from gnode.reproduce import noise, noise_claims
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
+from gnode.reproduce.evidence import Evidence
 
 MODELS = [*noise.RNNS, *noise.NODES]
 
@@ -38,22 +38,10 @@ def analyse(trained: Trained) -> Outcome:
     b = {"gnode": found.curve("tau", model="gnode", state=largest, hidden=middle)}
     numbers = [noise.number(p) for p in found.select(model="gnode", state=largest, hidden=middle).points]
     numbers += [noise.number(p) for p in wide_ones.select(tau=[1.0, 30.0], state=smallest).points]
+    details = {"points": found.rows()}
     return Outcome(
         numbers=numbers,
-        claims=[
-            noise.grows_with_tau(
-                "The error grows with |log(tau / tau_OU)| for every network.", wide_ones, MODELS, state=largest
-            ),
-            noise.wider_is_better(
-                "The widest hidden layer is more expressive than the narrowest (gnODE, tau = 1 s).",
-                found,
-                ["gnode"],
-                tau=1.0,
-            ),
-            lowest_at(wide_ones, smallest, 1.0),
-            lowest_at(wide_ones, smallest, 30.0),
-            gap_widens(wide_ones, largest),
-        ],
+        claims=judge(Evidence.fresh(numbers, details)),
         figures={
             "a": fits(trained, found, largest, middle),
             "b": pictures.error_curves(b, "tau"),
@@ -62,27 +50,40 @@ def analyse(trained: Trained) -> Outcome:
             "e": pictures.by_model(wide_ones, "state", r"$\tau$ = 1 s", tau=1.0),
             "f": pictures.by_model(wide_ones, "state", r"$\tau$ = 30 s", tau=30.0),
         },
-        details={"points": found.rows()},
+        details=details,
     )
 
 
-def lowest_at(found: Expressivity, state: int, tau: float) -> Claim:
-    """Decides whether the gnODE has the lowest error of all networks at the smallest N."""
-    errors = {cell_label(p.model): p.mean for p in found.select(state=state, tau=tau).points}
-    claim = f"At low N (here {state}) and tau = {tau:g} s the gnODE is the most expressive."
-    return Claim(claim, min(errors, key=lambda name: errors[name]) == "gnODE", dict(errors))
-
-
-def gap_widens(found: Expressivity, state: int) -> Claim:
-    """Decides whether the ratio of the best RNN's error to the gnODE's is larger at the largest tau than at the smallest."""
-    taus = found.values("tau")
-    ratios = {}
-    for tau in (taus[0], taus[-1]):
-        errors = {p.model: p.mean for p in found.select(state=state, tau=tau).points}
-        ratios[f"ratio at tau = {tau:g} s"] = min(errors[model] for model in noise.RNNS) / errors["gnode"]
-    first, last = ratios.values()
-    claim = "The gap between complex and simple networks widens with tau (best of RNN, mGRU, GRU over gnODE)."
-    return Claim(claim, last > first, ratios)
+def judge(found: Evidence) -> list[Claim]:
+    points = found.detail("points")
+    widths = [hidden for hidden in noise_claims.values(points, "hidden") if hidden]
+    smallest, largest = (noise_claims.values(points, "state")[place] for place in (0, -1))
+    return [
+        noise_claims.nearer_is_lower(
+            found,
+            "The gnODE's errors are generally lower the nearer tau is to tau_OU.",
+            "gnode",
+            state=largest,
+            hidden=widths[-2],
+        ),
+        noise_claims.wider_is_better(
+            found, "More hidden units are generally more expressive (gnODE, tau = 1 s).", "gnode", tau=1.0
+        ),
+        *(
+            noise_claims.beats_the_others(
+                found,
+                f"At low N (here {smallest}) and tau = {tau:g} s the gnODE is generally more expressive than the others.",
+                "gnode",
+                widths[-1],
+                state=smallest,
+                tau=tau,
+            )
+            for tau in (1.0, 30.0)
+        ),
+        noise_claims.gap_widens(
+            found, "The gap between complex and simple networks generally widens with tau.", widths[-1]
+        ),
+    ]
 
 
 def fits(trained: Trained, found: Expressivity, state: int, hidden: int) -> Any:
@@ -106,4 +107,5 @@ ARTEFACT = Artefact(
     scales={"smoke": "1.5 min on two cores", "reduced": "15 min on one H200", "paper": "1 to 2 h on one H200"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
 )

@@ -14,8 +14,10 @@ import numpy as np
 
 from gnode import analysis, plots
 from gnode.plots.analysis import principal_components
-from gnode.reproduce import flip_flop, selection
+from gnode.reproduce import flip_flop, selection, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
+from gnode.reproduce.evidence import Decided, Evidence
+from gnode.reproduce.flip_flop import SOLVED
 
 FIT = {"rnn": 1e-2, "mgru": 1e-2, "gru": 1e-2, "node": 1e-3, "gnode": 1e-3}
 """The learning rate of each network; all have a decay of 0.1 and a batch size of 100."""
@@ -60,31 +62,51 @@ def analyse(trained: Trained) -> Outcome:
     exact = points.select(status="equilibrium")
     stable = exact.select(kind="stable")
     corners = {tuple(np.sign(output).astype(int)) for output in stable.outputs}
+    details = {
+        "each seed": {f"{flip_flop.name_of(m)}, each seed": minima.tolist() for m, minima in first.items()},
+        "each seed, larger N": {
+            f"{flip_flop.name_of(m)}, N = {n}, each seed": minima.tolist() for (m, n), minima in later.items()
+        },
+        "stable points of the RNN": {
+            "N": sizes[-1],
+            "stable fixed points": len(stable),
+            "different outputs": len(corners),
+        },
+    }
     return Outcome(
         numbers=numbers,
-        claims=[
-            Claim(
-                "At N = 6 mGRU, GRU and gnODE come below 0.01, RNN and nODE do not.",
-                all(np.all((minima < flip_flop.SOLVED) == (m in flip_flop.GATED)) for m, minima in first.items()),
-                {f"{flip_flop.name_of(model)}, each seed": minima.tolist() for model, minima in first.items()},
-            ),
-            Claim(
-                "At N = 12 and 18 all come below 0.01.",
-                all(np.all(minima < flip_flop.SOLVED) for minima in later.values()),
-                {f"{flip_flop.name_of(m)}, N = {n}, each seed": minima.tolist() for (m, n), minima in later.items()},
-            ),
-            Claim(
-                "The RNN with N = 18 has 8 stable fixed points, one for each output.",
-                len(stable) == 8 and len(corners) == 8,
-                {"N": sizes[-1], "stable fixed points": len(stable), "different outputs": len(corners)},
-            ),
-        ],
+        claims=judge(Evidence.fresh(numbers, details)),
         figures={
             "a": plots.validation_trial(run),
             "b": plots.best_curves(curves),
             "c": principal_components(run.states, exact),
         },
+        details=details,
     )
+
+
+SMALL = "At N = 6 mGRU, GRU and gnODE come below 0.01, RNN and nODE do not."
+LARGE = "At N = 12 and 18 all come below 0.01."
+POINTS = "The RNN with N = 18 has 8 stable fixed points, one for each output."
+
+
+def judge(found: Evidence) -> list[Claim]:
+    gated = tuple(flip_flop.name_of(model) for model in flip_flop.GATED)
+
+    def small() -> Decided:
+        seeds = found.detail("each seed", was=SMALL)
+        each = [(verdicts.below if name.startswith(gated) else verdicts.above)(v, SOLVED) for name, v in seeds.items()]
+        return verdicts.all_of(each), seeds
+
+    def large() -> Decided:
+        seeds = found.detail("each seed, larger N", was=LARGE)
+        return verdicts.all_of(verdicts.below(values, SOLVED) for values in seeds.values()), seeds
+
+    def points() -> Decided:
+        measured = found.detail("stable points of the RNN", was=POINTS)
+        return verdicts.plainly(measured["stable fixed points"] == measured["different outputs"] == 8), measured
+
+    return [found.decide(SMALL, small), found.decide(LARGE, large), found.decide(POINTS, points)]
 
 
 ARTEFACT = Artefact(
@@ -95,4 +117,5 @@ ARTEFACT = Artefact(
     scales={"smoke": "1 min on two cores", "paper": "5 min on one H200"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
 )

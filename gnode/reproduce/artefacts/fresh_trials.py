@@ -21,6 +21,7 @@ import numpy as np
 from gnode import analysis, plots
 from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, SweepPlan, Trained
 from gnode.reproduce.selection import mean_over_seeds, trained_members
+from gnode.reproduce.verdicts import plainly
 from gnode.sweeps import Sweep
 
 TASKS = {"square": ("flipflop-square", 2), "variable": ("flipflop-variable", 6)}
@@ -130,14 +131,14 @@ def _claims(found: dict[str, dict[str, list[dict[str, float]]]]) -> list[Claim]:
         claims.append(
             Claim(
                 f"New trials in every update lower the median validation error at least tenfold ({after_updates}).",
-                10 * after <= before,
+                plainly(10 * after <= before),
                 {same: before, new: after},
             )
         )
         claims.append(
             Claim(
                 f"They at least double the median memory time ({after_updates}).",
-                lasts >= 2 * lasted,
+                plainly(lasts >= 2 * lasted),
                 {same: lasted, new: lasts},
             )
         )

@@ -13,8 +13,9 @@ Published: |-h + F| is generally nearer to 0 than |G|; each component of the gat
 
 import numpy as np
 
-from gnode.reproduce import flip_flop, selection
+from gnode.reproduce import flip_flop, selection, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
+from gnode.reproduce.evidence import Decided, Evidence
 
 TASKS = ("square", "rectangle", "annulus")
 ABOUT_A_TENTH = (0.03, 0.3)
@@ -26,7 +27,7 @@ def plans(scale: str) -> list[SweepPlan]:
 
 
 def analyse(trained: Trained) -> Outcome:
-    numbers, smaller, norms, components = [], {}, {}, {}
+    numbers, norms, components = [], {}, {}
     for task in TASKS:
         sweep = trained[f"two-bit-{task}"]
         runs = [sweep.load(member) for member in selection.best_by_seed(sweep, model="gnode").values()]
@@ -41,29 +42,33 @@ def analyse(trained: Trained) -> Outcome:
             ),
         ]
         if gating:
-            smaller[task] = all(one.drift_is_smaller for one in gating)
             norms[f"{task}, |-h + F| and |G| of each network"] = [
                 value for one in gating for value in (float(one.drift_norm), float(one.gate_norm))
             ]
-            components[task] = [float(value) for one in gating for value in one.components]
-    every = [value for values in components.values() for value in values]
-    low, high = ABOUT_A_TENTH
-    tenth = f"Each component of the gate is about 0.1 ({low:g} to {high:g})."
-    return Outcome(
-        numbers,
-        [
-            Claim(
-                "On the attractor |-h + F| is nearer to 0 than |G|, in every network.",
-                all(smaller.values()) if len(smaller) == len(TASKS) else None,
-                norms,
-            ),
-            Claim(
-                tenth,
-                all(low <= value <= high for value in every) if len(components) == len(TASKS) else None,
-                {task: [min(values), max(values)] for task, values in components.items()},
-            ),
-        ],
-    )
+            every = [float(value) for one in gating for value in one.components]
+            components[task] = [min(every), max(every)]
+    details = {"norms": norms, "components": components} if len(components) == len(TASKS) else {}
+    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), details=details)
+
+
+SMALLER = "On the attractor |-h + F| is generally nearer to 0 than |G|."
+SMALLER_WAS = "On the attractor |-h + F| is nearer to 0 than |G|, in every network."
+TENTH = "Each component of the gate is about 0.1 ({:g} to {:g}).".format(*ABOUT_A_TENTH)
+
+
+def judge(found: Evidence) -> list[Claim]:
+    def smaller() -> Decided:
+        norms = found.detail("norms", was=SMALLER_WAS)
+        pairs = [pair for values in norms.values() for pair in zip(values[::2], values[1::2])]
+        compared = [verdicts.plainly(residual < gate) for residual, gate in pairs]
+        return verdicts.most_of(compared), verdicts.tally(compared) | norms
+
+    def tenth() -> Decided:
+        spans = found.detail("components", was=TENTH)
+        low, high = ABOUT_A_TENTH
+        return verdicts.plainly(all(low <= value <= high for span in spans.values() for value in span)), spans
+
+    return [found.decide(SMALLER, smaller, SMALLER_WAS), found.decide(TENTH, tenth)]
 
 
 ARTEFACT = Artefact(
@@ -74,4 +79,5 @@ ARTEFACT = Artefact(
     scales={"smoke": "1 min on two cores", "paper": "15 min on one H200"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
 )

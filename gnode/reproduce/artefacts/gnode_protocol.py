@@ -1,8 +1,8 @@
 """Beyond the paper: what clipping the gradient changes where training without it is a lottery over seeds.
 
-Shows: (A) the nODE on the fixed-amplitude three-bit task, N = 12 and 18, and (B) the fit of noise by a gnODE with N = 316 and
-H = 1000 at tau = 1 s, each with the gradient's norm clipped (at 1 and 0.1) and without, all else equal, in float32 on a CPU;
-and the GRU's fit of noise with clipping.
+Shows: (A) the nODE on the fixed-amplitude three-bit task, N = 12 and 18, and (B) the fit of noise by a gnODE with N = 316
+and H = 1000 at tau = 1 s, each with the gradient's norm clipped (at 1 and 0.1) and without, all else equal, in float32 on a
+CPU; and the GRU's fit of noise with clipping.
 
 Command: gnode reproduce run gnode-protocol --scale paper
 Cost at paper scale: 35 networks, half an hour on two idle cores; reduced (the nODE with N = 12 alone): half of that; smoke:

@@ -16,8 +16,9 @@ import numpy as np
 
 from gnode.analysis import NEAR_ZERO, steady_spectrum
 from gnode.plots.theory import spectra_grid
-from gnode.reproduce import selection
+from gnode.reproduce import selection, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, Trained
+from gnode.reproduce.evidence import Decided, Evidence, means
 from gnode.reproduce.flip_flop import name_of
 
 MODELS, GATES, SIGMA_W = ("mgru", "gnode", "lem"), (0.0, 5.0), 1.5
@@ -37,30 +38,41 @@ def analyse(trained: Trained) -> Outcome:
     off = {key: [float(abs(np.real(one.flow_eigenvalues).max())) for one in spectra] for key, spectra in found.items()}
     numbers = []
     for model, gate in found:
-        name = f"{name_of(model)}, sigma_z = {gate:g}"
-        numbers.append(
-            selection.mean_over_seeds(f"{name}: share of modes with |lambda| tau < {NEAR_ZERO:g}", pinched[model, gate])
-        )
-        numbers.append(selection.mean_over_seeds(f"{name}: |spectral abscissa| (1/s)", off[model, gate]))
-    gains = {name_of(m): [float(np.mean(pinched[m, gate])) for gate in GATES] for m in MODELS}
-    distance = {name_of(m): float(np.mean(off[m, 0.0])) for m in MODELS}
+        numbers.append(selection.mean_over_seeds(pinched_name(model, gate), pinched[model, gate]))
+        numbers.append(selection.mean_over_seeds(abscissa_name(model, gate), off[model, gate]))
     return Outcome(
         numbers=numbers,
-        claims=[
-            Claim(
-                "Gating pinches the spectrum of each network: more modes near 0.",
-                all(before < after for before, after in gains.values()),
-                {f"{name}, without and with": values for name, values in gains.items()},
-            ),
-            Claim(
-                "Without gating LEM is nearer to criticality than mGRU and gnODE (|abscissa| of the flow).",
-                distance["LEM"] < min(distance["mGRU"], distance["gnODE"]),
-                dict(distance),
-            ),
-        ],
+        claims=judge(Evidence.fresh(numbers)),
         figures={"a": spectra_grid([spectra[0] for spectra in found.values()])},
         details={f"{model}, sigma_z = {gate:g}": spectra[0].status for (model, gate), spectra in found.items()},
     )
+
+
+def pinched_name(model: str, gate: float) -> str:
+    return f"{name_of(model)}, sigma_z = {gate:g}: share of modes with |lambda| tau < {NEAR_ZERO:g}"
+
+
+def abscissa_name(model: str, gate: float) -> str:
+    return f"{name_of(model)}, sigma_z = {gate:g}: |spectral abscissa| (1/s)"
+
+
+def judge(found: Evidence) -> list[Claim]:
+    def pinches() -> Decided:
+        pairs = {name_of(m): [found.group(pinched_name(m, gate)) for gate in GATES] for m in MODELS}
+        verdict = verdicts.all_of(verdicts.lower(without, with_gate) for without, with_gate in pairs.values())
+        return verdict, {f"{name}, without and with": [one.mean for one in pair] for name, pair in pairs.items()}
+
+    def nearest() -> Decided:
+        groups = {name_of(m): found.group(abscissa_name(m, 0.0)) for m in MODELS}
+        compared = [verdicts.lower(groups["LEM"], groups[name]) for name in ("mGRU", "gnODE")]
+        return verdicts.all_of(compared), means(groups)
+
+    return [
+        found.decide("Gating pinches the spectrum of each network: more modes near 0.", pinches),
+        found.decide(
+            "Without gating LEM is nearer to criticality than mGRU and gnODE (|abscissa| of the flow).", nearest
+        ),
+    ]
 
 
 ARTEFACT = Artefact(
@@ -70,4 +82,5 @@ ARTEFACT = Artefact(
     place="Appendix B, figure-X",
     scales={"smoke": "20 s on two cores", "paper": "5 min on a CPU"},
     analyse=analyse,
+    judge=judge,
 )

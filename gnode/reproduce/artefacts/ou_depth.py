@@ -11,10 +11,10 @@ Published: curves without numbers; a second hidden layer does not significantly 
 """
 
 from gnode.cells import cell_label
-from gnode.expressivity import Expressivity
 from gnode.plots import expressivity as pictures
-from gnode.reproduce import noise
+from gnode.reproduce import noise, noise_claims, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
+from gnode.reproduce.evidence import Decided, Evidence
 
 TAUS = (1.0, 3.0, 10.0, 100.0)
 
@@ -33,22 +33,34 @@ def analyse(trained: Trained) -> Outcome:
             title = rf"{cell_label(model)}, $\tau$ = {tau:g} s"
             figures[next(panels)] = pictures.error_curves(curves, "state", "{} hidden", title)
     numbers = [noise.number(point) for point in found.select(tau=1.0).points]
-    return Outcome(numbers, [deeper(found, model, taus) for model in noise.NODES], figures, {"points": found.rows()})
+    details = {"points": found.rows()}
+    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), figures, details)
 
 
-def deeper(found: Expressivity, model: str, taus: list[float]) -> Claim:
-    """Decides whether a second layer improves the error significantly at no more than half of the points.
+def judge(found: Evidence) -> list[Claim]:
+    return [deeper(found, model) for model in noise.NODES]
 
-    An improvement is significant if it exceeds the sum of both standard deviations.
-    """
-    better, total = 0, 0
-    for tau in taus:
-        one, two = (found.curve("state", model=model, layers=n, tau=tau) for n in (1, 2))
-        better += int(sum(two.mean + two.std < one.mean - one.std))
-        total += len(one.x)
+
+def deeper(found: Evidence, model: str) -> Claim:
+    """Decides whether a second layer improves the error, by two standard errors, at no more than half of the points."""
+
+    def rule() -> Decided:
+        points = noise_claims.select(found.detail("points"), model=model)
+        compared = [
+            verdicts.lower(
+                *(noise_claims.group(points, layers=n, state=state, tau=tau) for n in (2, 1)),
+                negligible=verdicts.NEGLIGIBLE,
+            )
+            for tau in TAUS
+            for state in noise_claims.values(points, "state")
+            if tau in noise_claims.values(points, "tau")
+        ]
+        better = compared.count(verdicts.HOLDS)
+        measured = {"networks that it improves": better, "that it makes worse": compared.count(verdicts.FAILS)}
+        return verdicts.plainly(2 * better <= len(compared)), measured | {"of": len(compared)}
+
     claim = f"A second hidden layer does not significantly increase the expressivity of {cell_label(model)}."
-    measured = {"networks that it improves significantly": better, "of": total, "allowed": total // 2}
-    return Claim(claim, better <= measured["allowed"], measured)
+    return found.decide(claim, rule)
 
 
 ARTEFACT = Artefact(
@@ -59,4 +71,5 @@ ARTEFACT = Artefact(
     scales={"smoke": "40 s on two cores", "reduced": "8 min on one H200", "paper": "2 h on one H200"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
 )

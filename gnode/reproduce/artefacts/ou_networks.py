@@ -11,8 +11,9 @@ Published: curves without numbers; gnODEs are consistently more expressive than 
 """
 
 from gnode.plots import expressivity as pictures
-from gnode.reproduce import noise
-from gnode.reproduce.artefact import Artefact, Outcome, SweepPlan, Trained
+from gnode.reproduce import noise, noise_claims
+from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
+from gnode.reproduce.evidence import Evidence
 
 PANELS = ("a", "b", "c")
 
@@ -25,17 +26,14 @@ def analyse(trained: Trained) -> Outcome:
     found = noise.measured(trained)
     shown = list(zip(PANELS, noise.STATES[trained.scale]))
     figures = {panel: pictures.by_model(found, "tau", f"N = {state}", state=state) for panel, state in shown}
-    claims = [
-        noise.beats(
-            f"The gnODE is more expressive than the GRU at every tau, N = {state}.",
-            found.select(state=state),
-            "gnode",
-            "gru",
-        )
-        for state in noise.STATES[trained.scale]
-    ]
     numbers = [noise.number(p) for p in found.select(model=["gru", "gnode"]).points]
-    return Outcome(numbers, claims, figures, {"points": found.rows()})
+    details = {"points": found.rows()}
+    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), figures, details)
+
+
+def judge(found: Evidence) -> list[Claim]:
+    claim = "The gnODE is consistently more expressive than the GRU: at every tau and N."
+    return [noise_claims.beats_everywhere(found, claim, "gnode", "gru")]
 
 
 ARTEFACT = Artefact(
@@ -46,4 +44,5 @@ ARTEFACT = Artefact(
     scales={"smoke": "40 s on two cores", "reduced": "6 min on one H200", "paper": "1 h on one H200"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
 )

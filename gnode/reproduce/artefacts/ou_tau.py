@@ -12,8 +12,9 @@ Published: curves without numbers; for all networks errors are generally lower t
 
 from gnode.cells import cell_label
 from gnode.plots import expressivity as pictures
-from gnode.reproduce import noise
-from gnode.reproduce.artefact import Artefact, Outcome, SweepPlan, Trained
+from gnode.reproduce import noise, noise_claims
+from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
+from gnode.reproduce.evidence import Evidence
 
 PANELS = {"rnn": "a", "mgru": "b", "gru": "c", "node": "d"}
 
@@ -28,14 +29,14 @@ def analyse(trained: Trained) -> Outcome:
     for model, panel in PANELS.items():
         curves = {tau: found.curve("state", model=model, tau=tau) for tau in found.values("tau")}
         figures[panel] = pictures.error_curves(curves, "state", r"$\tau$ = {:g} s", cell_label(model))
-    claim = "The error of {} grows with |log(tau / tau_OU)| at N = {}."
-    claims = [
-        noise.grows_with_tau(claim.format(cell_label(model), state), found, [model], state=state)
-        for model in PANELS
-        for state in found.values("state")
-    ]
     numbers = [noise.number(p) for p in found.select(state=noise.STATES[trained.scale][-1]).points if p.model in PANELS]
-    return Outcome(numbers, claims, figures, {"points": found.rows()})
+    details = {"points": found.rows()}
+    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), figures, details)
+
+
+def judge(found: Evidence) -> list[Claim]:
+    claim = "Errors of the {} are generally lower the nearer tau is to tau_OU, at every N."
+    return [noise_claims.nearer_is_lower(found, claim.format(cell_label(model)), model) for model in PANELS]
 
 
 ARTEFACT = Artefact(
@@ -46,4 +47,5 @@ ARTEFACT = Artefact(
     scales={"smoke": "40 s on two cores", "reduced": "6 min on one H200", "paper": "40 min on one H200"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
 )

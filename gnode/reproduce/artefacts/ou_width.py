@@ -12,10 +12,10 @@ high N; at tau = 30 s nODEs with a large H beat RNNs throughout.
 """
 
 from gnode.cells import cell_label
-from gnode.expressivity import Expressivity
 from gnode.plots import expressivity as pictures
-from gnode.reproduce import noise
+from gnode.reproduce import noise, noise_claims, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
+from gnode.reproduce.evidence import Decided, Evidence
 
 PANELS = {"a": ("node", 1, 1.0), "b": ("node", 2, 1.0), "c": ("node", 1, 30.0), "d": ("node", 2, 30.0)}
 PANELS |= {"e": ("gnode", 2, 1.0)}
@@ -28,37 +28,62 @@ def plans(scale: str) -> list[SweepPlan]:
 
 def analyse(trained: Trained) -> Outcome:
     found = noise.measured(trained)
-    claims, figures = [], {}
+    figures = {}
     for panel, (model, layers, tau) in PANELS.items():
         curves = {
             f"H = {hidden}": found.curve("state", model=model, layers=layers, tau=tau, hidden=hidden)
             for hidden in noise.HIDDEN[trained.scale]
         }
         curves["rnn"] = found.curve("state", model="rnn", tau=tau)
-        name = f"{cell_label(model)}, {layers} hidden, tau = {tau:g} s"
-        figures[panel] = pictures.error_curves(curves, "state", title=name)
-        claim = f"The most hidden units are more expressive than the fewest ({name})."
-        claims.append(noise.wider_is_better(claim, found, [model], layers=layers, tau=tau))
-    sizes, wide = noise.STATES[trained.scale], noise.widest(trained.scale)
-    claims += [
-        against_rnn(found, f"At tau = 1 s and N = {sizes[0]} the nODE beats the RNN.", [sizes[0]], 1.0, wide, True),
-        against_rnn(found, f"At tau = 1 s and N = {sizes[-1]} the RNN beats the nODE.", [sizes[-1]], 1.0, wide, False),
+        figures[panel] = pictures.error_curves(curves, "state", title=name_of(panel))
+    wide = noise.widest(trained.scale)
+    numbers = [noise.number(point) for point in found.select(hidden=wide, tau=[1.0, 30.0]).points]
+    details = {"points": found.rows()}
+    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), figures, details)
+
+
+def name_of(panel: str) -> str:
+    model, layers, tau = PANELS[panel]
+    return f"{cell_label(model)}, {layers} hidden, tau = {tau:g} s"
+
+
+def judge(found: Evidence) -> list[Claim]:
+    points = found.detail("points")
+    sizes, wide = noise_claims.values(points, "state"), noise_claims.values(points, "hidden")[-1]
+    claims = [
+        noise_claims.wider_is_better(
+            found,
+            f"More hidden units are generally more expressive ({name_of(panel)}).",
+            model,
+            layers=layers,
+            tau=tau,
+        )
+        for panel, (model, layers, tau) in PANELS.items()
+    ]
+    low, high = sizes[0], sizes[-1]
+    return [
+        *claims,
+        against_rnn(found, f"At tau = 1 s and N = {low} the nODE beats the RNN.", [low], 1.0, wide, True),
+        against_rnn(found, f"At tau = 1 s and N = {high} the RNN beats the nODE.", [high], 1.0, wide, False),
         against_rnn(found, "At tau = 30 s a wide nODE beats the RNN at every N.", sizes, 30.0, wide, True),
     ]
-    numbers = [noise.number(point) for point in found.select(hidden=wide, tau=[1.0, 30.0]).points]
-    return Outcome(numbers, claims, figures, {"points": found.rows()})
 
 
-def against_rnn(found: Expressivity, claim: str, sizes: list[int], tau: float, hidden: int, node_wins: bool) -> Claim:
+def against_rnn(found: Evidence, claim: str, sizes: list[int], tau: float, hidden: int, node_wins: bool) -> Claim:
     """Decides whether the nODE (if `node_wins`) or the RNN has the lower error at each N of `sizes`; one hidden layer."""
-    errors = {}
-    for state in sizes:
-        pair = [
-            found.select(model=model, state=state, tau=tau, hidden=hidden, layers=1).points[0].mean
-            for model in ("node", "rnn")
-        ]
-        errors[f"N = {state}, nODE and RNN"] = pair
-    return Claim(claim, all((node < rnn) == node_wins for node, rnn in errors.values()), errors)
+
+    def rule() -> Decided:
+        points, compared, shown = noise_claims.select(found.detail("points"), tau=tau), [], {}
+        for state in sizes:
+            node = noise_claims.group(points, model="node", state=state, hidden=hidden, layers=1)
+            rnn = noise_claims.group(points, model="rnn", state=state)
+            compared.append(
+                verdicts.lower(*((node, rnn) if node_wins else (rnn, node)), negligible=verdicts.NEGLIGIBLE)
+            )
+            shown[f"N = {state}, nODE and RNN"] = [node.mean, rnn.mean]
+        return verdicts.all_of(compared), shown
+
+    return found.decide(claim, rule)
 
 
 ARTEFACT = Artefact(
@@ -69,4 +94,5 @@ ARTEFACT = Artefact(
     scales={"smoke": "2 min on two cores", "reduced": "25 min on one H200", "paper": "4 h on one H200"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
 )

@@ -13,27 +13,22 @@ task; with it the RNN stays above 0.04, no network comes below 0.01, GRU and gnO
 more than 7.
 """
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
 from gnode import analysis, plots
 from gnode.cells import CELLS
 from gnode.plots.analysis import explained_variance
-from gnode.reproduce import flip_flop, selection
+from gnode.reproduce import flip_flop, selection, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, SweepPlan, Trained
+from gnode.reproduce.evidence import Decided, Evidence
 from gnode.sweeps import Sweep
 
 COEFFICIENTS = [1e-5, 1e-4, 1e-3, 1e-2]
 SUCCESS, SUCCESS_L2 = 0.016, 0.02
 """The validation MSE below which the paper counts a network as trained, without and with regularisation."""
 SHARE = 0.9
-CLAIMS_L2 = (
-    "With l2 the RNN stays above 0.04.",
-    "With l2 no network comes below 0.01.",
-    "With l2 GRU and gnODE come below 0.02.",
-    "With l2 trained networks need more than 7 components.",
-)
-
-Verdict = tuple[bool | None, dict[str, Any]]
+L2 = ", with l2"
 
 
 def plans(scale: str) -> list[SweepPlan]:
@@ -46,21 +41,13 @@ def components(sweep: Sweep) -> tuple[dict[str, analysis.PCA], dict[str, float]]
     return {m: analysis.pca(run.states) for m, run in runs.items()}, {m: run.best_loss for m, run in runs.items()}
 
 
-def more_than(count: int, found: dict[str, analysis.PCA], loss: dict[str, float], bound: float) -> Verdict:
-    """Decides whether all networks with a loss below `bound` need more than `count` components, and returns the numbers."""
-    needed = {flip_flop.name_of(m): found[m].needed(SHARE) for m in found if loss[m] < bound}
-    return all(value > count for value in needed.values()) if needed else None, dict(needed)
-
-
 def analyse(trained: Trained) -> Outcome:
     plain, regular = (trained.sweeps.get(name) for name in ("variable-n100", "variable-n100-l2"))
-    outcome, undecided = Outcome(), (None, {})
-    solved, verdicts = undecided, [undecided] * len(CLAIMS_L2)
+    outcome = Outcome()
     if plain is not None:
         found, loss = components(plain)
         outcome.numbers.extend(needed(found, "", "> 10 if solved"))
         outcome.figures["a"] = pictured(found)
-        solved = more_than(10, found, loss, SUCCESS)
     if regular is not None:
         found, loss = components(regular)
         outcome.numbers.extend(needed(found, ", with l2", "> 7 if below 0.02"))
@@ -68,21 +55,63 @@ def analyse(trained: Trained) -> Outcome:
         outcome.numbers.extend(flip_flop.losses(regular, flip_flop.MODELS, published))
         outcome.figures["b"] = plots.strip(regular.rows(), threshold=SUCCESS_L2)
         outcome.figures["c"] = pictured(found)
-        verdicts = verdicts_l2(found, loss)
-    outcome.claims.append(Claim("Networks that solve the task need more than 10 components.", *solved))
-    outcome.claims.extend(Claim(claim, *verdict) for claim, verdict in zip(CLAIMS_L2, verdicts))
+    for how, sweep in (("", plain), (L2, regular)):
+        if sweep is not None:
+            found, loss = components(sweep)
+            outcome.details[f"best networks{how}"] = {
+                flip_flop.name_of(m): {"components": found[m].needed(SHARE), "validation MSE": loss[m]} for m in found
+            }
+    outcome.claims.extend(judge(Evidence.fresh(outcome.numbers, outcome.details)))
     return outcome
 
 
-def verdicts_l2(found: dict[str, analysis.PCA], loss: dict[str, float]) -> list[Verdict]:
-    """Decides each of `CLAIMS_L2`."""
-    lowest = {flip_flop.name_of(model): value for model, value in loss.items()}
+def judge(found: Evidence) -> list[Claim]:
     return [
-        (lowest["RNN"] > 0.04, {"RNN": lowest["RNN"]}),
-        (min(lowest.values()) >= 0.01, lowest),
-        (max(loss["gru"], loss["gnode"]) < SUCCESS_L2, {"GRU": lowest["GRU"], "gnODE": lowest["gnODE"]}),
-        more_than(7, found, loss, SUCCESS_L2),
+        found.decide(SOLVED, partial(_more_than, found, 10, SUCCESS, "", SOLVED)),
+        *(found.decide(claim, partial(rule, found)) for claim, rule in RULES_L2.items()),
     ]
+
+
+def _losses(found: Evidence) -> dict[str, float]:
+    """The lowest validation error of each network with l2, over all seeds."""
+    if f"best networks{L2}" in found.details:
+        return {name: own["validation MSE"] for name, own in found.details[f"best networks{L2}"].items()}
+    return found.detail("losses", was="With l2 no network comes below 0.01.")
+
+
+def _rnn_above(found: Evidence) -> Decided:
+    loss = _losses(found)["RNN"]
+    return verdicts.plainly(loss > 0.04), {"RNN": loss}
+
+
+def _none_below(found: Evidence) -> Decided:
+    losses = _losses(found)
+    return verdicts.plainly(min(losses.values()) >= 0.01), losses
+
+
+def _both_below(found: Evidence) -> Decided:
+    losses = {name: _losses(found)[name] for name in ("GRU", "gnODE")}
+    return verdicts.plainly(max(losses.values()) < SUCCESS_L2), losses
+
+
+def _more_than(found: Evidence, count: int, bound: float, how: str, claim: str) -> Decided:
+    """Decides whether all networks with an error below `bound` need more than `count` components."""
+    own = found.details.get(f"best networks{how}")
+    if own is not None:
+        needed = {name: one["components"] for name, one in own.items() if one["validation MSE"] < bound}
+    else:
+        needed = found.detail("components", was=claim)  # earlier files have those of the networks below it
+    return verdicts.plainly(all(value > count for value in needed.values()) if needed else None), dict(needed)
+
+
+SOLVED = "Networks that solve the task need more than 10 components."
+COMPONENTS_L2 = "With l2 trained networks need more than 7 components."
+RULES_L2: dict[str, Callable[[Evidence], Decided]] = {
+    "With l2 the RNN stays above 0.04.": _rnn_above,
+    "With l2 no network comes below 0.01.": _none_below,
+    "With l2 GRU and gnODE come below 0.02.": _both_below,
+    COMPONENTS_L2: lambda found: _more_than(found, 7, SUCCESS_L2, L2, COMPONENTS_L2),
+}
 
 
 def needed(found: dict[str, analysis.PCA], how: str, published: str) -> list[Number]:
@@ -103,5 +132,6 @@ ARTEFACT = Artefact(
     scales={"smoke": "1.5 min on two cores", "reduced": "1 h on two cores", "paper": "3 h on one H200"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
     may_be_partial=True,
 )

@@ -8,8 +8,9 @@ Cost at paper scale: 2 x 81 networks of 200 epochs, about 6 minutes on one H200;
 Published: validation MSE 8.345e-5 (A) and 0.007 (B); A looks like the disk, B more like a ring.
 """
 
-from gnode.reproduce import flip_flop, selection
+from gnode.reproduce import flip_flop, selection, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, Trained
+from gnode.reproduce.evidence import Decided, Evidence
 
 PANELS = {"ring-from-0": ("a", "8.345e-5"), "ring-from-2": ("b", "0.007")}
 
@@ -28,20 +29,27 @@ def analyse(trained: Trained) -> Outcome:
         slow = flip_flop.slow_set(run)
         details[task] = None if slow is None else slow.summary()
         speeds[task] = flip_flop.speed_by_radius(run)
-    from_0, from_2 = (speeds[task] for task in PANELS)
-    claims = [
-        Claim(
-            "With the target starting at (0, 0) the flow is like the disk's: its middle is slow as well.",
-            flip_flop.has_no_hole(from_0),
-            {f"speed {name}": speed for name, speed in from_0.items()},
-        ),
-        Claim(
-            "With (2, 0) it is more like a ring: its middle is faster than with (0, 0).",
-            from_2["inside"] > from_0["inside"],
-            {f"speed {name}": speed for name, speed in from_2.items()},
-        ),
-    ]
-    return Outcome(numbers, claims, figures, details)
+    details["speeds"] = speeds
+    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), figures, details)
+
+
+LIKE_A_DISK = "With the target starting at (0, 0) the flow is like the disk's: its middle is slow as well."
+LIKE_A_RING = "With (2, 0) it is more like a ring: its middle is faster than with (0, 0)."
+
+
+def judge(found: Evidence) -> list[Claim]:
+    def speeds(task: str, was: str) -> dict[str, float]:
+        return found.details["speeds"][task] if "speeds" in found.details else found.detail("speeds", was=was)
+
+    def disk() -> Decided:
+        from_0 = speeds("ring-from-0", LIKE_A_DISK)
+        return verdicts.plainly(flip_flop.has_no_hole(from_0)), from_0
+
+    def ring() -> Decided:
+        from_0, from_2 = speeds("ring-from-0", LIKE_A_DISK), speeds("ring-from-2", LIKE_A_RING)
+        return verdicts.plainly(from_2["speed inside"] > from_0["speed inside"]), from_2
+
+    return [found.decide(LIKE_A_DISK, disk), found.decide(LIKE_A_RING, ring)]
 
 
 ARTEFACT = Artefact(
@@ -52,4 +60,5 @@ ARTEFACT = Artefact(
     scales={"smoke": "30 s on two cores", "paper": "6 min on one H200"},
     plans=lambda scale: [flip_flop.two_bit(task, scale) for task in PANELS],
     analyse=analyse,
+    judge=judge,
 )

@@ -9,9 +9,12 @@ about 30 s.
 Published: gnODE 0.008; RNN, mGRU and GRU > 0.05; nODE > 0.02.
 """
 
+from functools import partial
+
 from gnode import plots
 from gnode.reproduce import flip_flop, selection
-from gnode.reproduce.artefact import Artefact, Outcome, Trained
+from gnode.reproduce.artefact import Artefact, Claim, Outcome, Trained
+from gnode.reproduce.evidence import Evidence
 
 PUBLISHED = {"rnn": "> 0.05", "mgru": "> 0.05", "gru": "> 0.05", "node": "> 0.02", "gnode": "0.008"}
 
@@ -19,16 +22,22 @@ PUBLISHED = {"rnn": "> 0.05", "mgru": "> 0.05", "gru": "> 0.05", "node": "> 0.02
 def analyse(trained: Trained) -> Outcome:
     sweep = trained["two-bit-square"]
     run = sweep.load(selection.best_member(sweep, model="gnode"))
-    not_below = {model: False for model in flip_flop.MODELS if model not in ("node", "gnode")}
+    numbers = flip_flop.losses(sweep, flip_flop.MODELS, PUBLISHED)
     return Outcome(
-        numbers=flip_flop.losses(sweep, flip_flop.MODELS, PUBLISHED),
-        claims=[
-            flip_flop.below("RNN, mGRU and GRU with N = 2 stay above 0.05.", sweep, not_below, bound=0.05),
-            flip_flop.below("nODE with N = 2 stays above 0.02.", sweep, {"node": False}, bound=0.02),
-            flip_flop.below("The gnODE with N = 2 comes below 0.01.", sweep, {"gnode": True}),
-        ],
+        numbers=numbers,
+        claims=judge(Evidence.fresh(numbers)),
         figures={"a": plots.validation_trial(run), "b": plots.strip(sweep.rows(), threshold=flip_flop.SOLVED)},
     )
+
+
+def judge(found: Evidence) -> list[Claim]:
+    bounded = partial(flip_flop.bounded, found)
+    not_below = {model: False for model in flip_flop.MODELS if model not in ("node", "gnode")}
+    return [
+        bounded("RNN, mGRU and GRU with N = 2 stay above 0.05.", 2, not_below, bound=0.05),
+        bounded("nODE with N = 2 stays above 0.02.", 2, {"node": False}, bound=0.02),
+        bounded("The gnODE with N = 2 comes below 0.01.", 2, {"gnode": True}),
+    ]
 
 
 ARTEFACT = Artefact(
@@ -39,4 +48,5 @@ ARTEFACT = Artefact(
     scales={"smoke": "30 s on two cores", "paper": "12 min on one H200"},
     plans=lambda scale: [flip_flop.two_bit("square", scale, flip_flop.MODELS)],
     analyse=analyse,
+    judge=judge,
 )

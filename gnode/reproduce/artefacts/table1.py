@@ -20,8 +20,11 @@ accuracy: mGRU 0.772, 0.809, 0.830; GRU 0.786, 0.819, 0.830; LSTM 0.713, 0.768, 
 0.112, 0.140, 0.103; gnODE 0.781, 0.823, 0.844.
 """
 
-from gnode.reproduce import real_data
+from functools import partial
+
+from gnode.reproduce import real_data, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, SweepPlan, Trained
+from gnode.reproduce.evidence import Decided, Evidence
 from gnode.reproduce.real_data import CRITICAL, EULER, MODELS, SIZES
 
 Row = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
@@ -52,11 +55,10 @@ def plans(scale: str) -> list[SweepPlan]:
 
 
 def analyse(trained: Trained) -> Outcome:
-    numbers, claims, details = [], [], {}
+    numbers, details = [], {}
     halves = (("walker2d", "Walker2D test MSE", "loss", WALKER), ("speech", "speech test accuracy", "accuracy", SPEECH))
     for half, label, metric, published in halves:
         for place, size in enumerate(SIZES):
-            means = {}
             for model in (*MODELS, EULER):
                 sweep = f"{half}-n{size}"
                 values, setting = real_data.score(trained, sweep, model, metric)
@@ -67,14 +69,8 @@ def analyse(trained: Trained) -> Outcome:
                     state = setting["state"]  # smaller at smoke scale
                     numbers.append(real_data.number(f"{label}, N = {state}: {name}{drawn}", values, theirs))
                     numbers += not_chosen(trained, sweep, model, metric, setting["init"], label)
-                    means[name] = float(values.mean())
                     details[f"{half}, N = {state}, {name}"] = setting
-            if half == "walker2d":
-                claim = f"The gnODE has the lowest Walker2D error at N = {size}."
-                claims.append(real_data.best_is(claim, means, "gnODE", lowest=True))
-            else:
-                claims += speech_claims(size, means)
-    return Outcome(numbers, claims, details=details)
+    return Outcome(numbers, judge(Evidence.fresh(numbers)), details=details)
 
 
 def not_chosen(trained: Trained, sweep: str, model: str, metric: str, init: str, label: str) -> list[Number]:
@@ -89,14 +85,35 @@ def not_chosen(trained: Trained, sweep: str, model: str, metric: str, init: str,
     return [real_data.number(name, values, None)]
 
 
-def speech_claims(size: int, means: dict[str, float]) -> list[Claim]:
+def judge(found: Evidence) -> list[Claim]:
     claims = []
-    if size > SIZES[0]:  # at N = 32 the paper's GRU is the best
-        claim = f"The gnODE has the highest speech accuracy at N = {size}."
-        claims.append(real_data.best_is(claim, means, "gnODE", lowest=False))
-    node = {name: value for name, value in means.items() if name == "nODE"}
-    claim = f"At tau = 0.006 s the nODE stays at chance level on speech at N = {size}."
-    return [*claims, Claim(claim, node["nODE"] < CHANCE if node else None, dict(node))]
+    for size in SIZES:
+        claim = f"The gnODE has the lowest Walker2D error at N = {size}."
+        claims.append(real_data.best_is(found, claim, names(found, "Walker2D test MSE", size), "gnODE", is_error=True))
+    for size in SIZES:
+        by_model = names(found, "speech test accuracy", size)
+        if size > SIZES[0]:  # at N = 32 the paper's GRU is the best
+            claim = f"The gnODE has the highest speech accuracy at N = {size}."
+            claims.append(real_data.best_is(found, claim, by_model, "gnODE", is_error=False))
+        claim = f"At tau = 0.006 s the nODE stays at chance level on speech at N = {size}."
+        claims.append(found.decide(claim, partial(_at_chance, found, by_model["nODE"])))
+    return claims
+
+
+def _at_chance(found: Evidence, number: str) -> Decided:
+    node = found.group(number)
+    return verdicts.below(node, CHANCE), {"nODE": node.mean}
+
+
+def names(found: Evidence, label: str, size: int) -> dict[str, str]:
+    """Returns the names of the numbers that count for each network: with the initialisation that validation chose."""
+    made = {}
+    for model in (*MODELS, EULER):
+        name = real_data.model_name(model)
+        plain = f"{label}, N = {size}: {name}"
+        drawn = f"{plain}, {CRITICAL} initialisation"
+        made[name] = drawn if drawn in found.numbers else plain
+    return made
 
 
 ARTEFACT = Artefact(
@@ -107,6 +124,7 @@ ARTEFACT = Artefact(
     scales={"smoke": "2 min on two cores", "reduced": "1 to 2 h on one H200", "paper": "days on one H200"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
     data=("walker2d", "speech-v1"),
     may_be_partial=True,
 )

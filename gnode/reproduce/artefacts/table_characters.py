@@ -12,8 +12,11 @@ Published, 30 / 50 / 70% dropped: mGRU 0.987, 0.987, 0.983; GRU 0.990, 0.990, 0.
 0.990, 0.991, 0.987; nODE 0.924, 0.807, 0.898; gnODE 0.987, 0.987, 0.986.
 """
 
-from gnode.reproduce import real_data
+from functools import partial
+
+from gnode.reproduce import real_data, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
+from gnode.reproduce.evidence import Decided, Evidence, means
 from gnode.reproduce.real_data import EULER, MODELS
 
 PUBLISHED = {
@@ -32,19 +35,34 @@ def plans(scale: str) -> list[SweepPlan]:
 
 def analyse(trained: Trained) -> Outcome:
     numbers = []
-    means: dict[float, dict[str, float]] = {dropped: {} for dropped in real_data.DROPPED}
     for model in (*MODELS, EULER):
         for dropped, values in real_data.letters(trained, model).items():
             theirs = PUBLISHED[model][real_data.DROPPED.index(dropped)] if model in PUBLISHED else None
-            name = real_data.model_name(model)
-            numbers.append(real_data.number(f"{name}, {dropped:.0%} dropped: test accuracy", values, theirs))
-            means[dropped][name] = float(values.mean())
-    claims = []
-    for dropped, found in means.items():
-        gated = [value for name, value in found.items() if name != "nODE"]
-        decided = min(gated) > found["nODE"] if gated and "nODE" in found else None
-        claims.append(Claim(f"With {dropped:.0%} dropped every gated network beats the nODE.", decided, dict(found)))
-    return Outcome(numbers, claims)
+            numbers.append(real_data.number(_name(model, dropped), values, theirs))
+    return Outcome(numbers, judge(Evidence.fresh(numbers)))
+
+
+def judge(found: Evidence) -> list[Claim]:
+    return [
+        found.decide(
+            f"With {dropped:.0%} dropped every gated network beats the nODE.",
+            partial(_gated_are_better, found, dropped),
+        )
+        for dropped in real_data.DROPPED
+    ]
+
+
+def _gated_are_better(found: Evidence, dropped: float) -> Decided:
+    names = {real_data.model_name(model): _name(model, dropped) for model in (*MODELS, EULER)}
+    groups = {name: found.group(number) for name, number in names.items() if number in found.numbers}
+    if len(groups) < 2 or "nODE" not in groups:
+        return verdicts.OPEN, means(groups)
+    compared = [verdicts.higher(one, groups["nODE"]) for name, one in groups.items() if name != "nODE"]
+    return verdicts.all_of(compared), means(groups)
+
+
+def _name(model: str, dropped: float) -> str:
+    return f"{real_data.model_name(model)}, {dropped:.0%} dropped: test accuracy"
 
 
 ARTEFACT = Artefact(
@@ -55,6 +73,7 @@ ARTEFACT = Artefact(
     scales={"smoke": "2 min on two cores", "reduced": "25 min on one H200", "paper": "a day on one H200"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
     data=("characters",),
     may_be_partial=True,
 )

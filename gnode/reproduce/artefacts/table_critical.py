@@ -14,8 +14,9 @@ Published: NC 0.984, 0.981, 0.986, Walker2D 0.552; C 0.987, 0.987, 0.986, Walker
 
 import numpy as np
 
-from gnode.reproduce import real_data, selection
+from gnode.reproduce import real_data, selection, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
+from gnode.reproduce.evidence import Decided, Evidence, means
 from gnode.reproduce.real_data import CRITICAL, DROPPED, EULER, SIZES
 
 PUBLISHED = {
@@ -34,35 +35,47 @@ def plans(scale: str) -> list[SweepPlan]:
 
 
 def analyse(trained: Trained) -> Outcome:
-    numbers, letters, walker = [], {}, {}
+    numbers = []
     for way, label in LABELS.items():
         for dropped, values in real_data.letters(trained, "gnode", ways=(way,)).items():
-            text = f"gnODE, {label}, {dropped:.0%} dropped: test accuracy"
+            text = letters_name(label, dropped)
             numbers.append(real_data.number(text, values, PUBLISHED[way][DROPPED.index(dropped)]))
-            letters[label, dropped] = float(values.mean())
         sweeps = trained.available(*(f"walker2d-n{size}" + (f"-{way}" if way else "") for size in SIZES))
         best = selection.best_setting(sweeps, model="gnode")
         if best is not None:
             values = np.array([entry["loss"] for entry in best["scores"]])
-            numbers.append(real_data.number(f"gnODE, {label}: Walker2D test MSE", values, WALKER[way]))
-            walker[label] = float(values.mean())
-    pairs = [(letters.get(("critical", d)), letters.get(("not critical", d))) for d in DROPPED]
-    known = [(a, b) for a, b in pairs if a is not None and b is not None]
-    return Outcome(
-        numbers,
-        [
-            Claim(
-                "On letters critical initialisation is at least as good at every share dropped.",
-                all(a >= b for a, b in known) if len(known) == len(DROPPED) else None,
-                {f"{d:.0%}, critical and not": list(pair) for d, pair in zip(DROPPED, pairs) if None not in pair},
-            ),
-            Claim(
-                "On Walker2D it is not: the error is higher than without.",
-                walker["critical"] > walker["not critical"] if len(walker) == 2 else None,
-                dict(walker),
-            ),
-        ],
-    )
+            numbers.append(real_data.number(walker_name(label), values, WALKER[way]))
+    return Outcome(numbers, judge(Evidence.fresh(numbers)))
+
+
+def letters_name(label: str, dropped: float) -> str:
+    return f"gnODE, {label}, {dropped:.0%} dropped: test accuracy"
+
+
+def walker_name(label: str) -> str:
+    return f"gnODE, {label}: Walker2D test MSE"
+
+
+def judge(found: Evidence) -> list[Claim]:
+    def letters() -> Decided:
+        pairs = {
+            dropped: [found.group(letters_name(label, dropped)) for label in ("critical", "not critical")]
+            for dropped in DROPPED
+        }
+        worse = [verdicts.lower(critical, other) for critical, other in pairs.values()]
+        as_good = [verdicts.FAILS if one == verdicts.HOLDS else verdicts.HOLDS for one in worse]
+        is_open = verdicts.OPEN in worse
+        measured = {f"{d:.0%}, critical and not": [one.mean for one in pair] for d, pair in pairs.items()}
+        return verdicts.OPEN if is_open else verdicts.all_of(as_good), measured
+
+    def walker() -> Decided:
+        groups = {label: found.group(walker_name(label)) for label in LABELS.values()}
+        return verdicts.higher(groups["critical"], groups["not critical"]), means(groups)
+
+    return [
+        found.decide("On letters critical initialisation is at least as good at every share dropped.", letters),
+        found.decide("On Walker2D it is not: the error is higher than without.", walker),
+    ]
 
 
 ARTEFACT = Artefact(
@@ -73,6 +86,7 @@ ARTEFACT = Artefact(
     scales={"smoke": "2 min on two cores", "reduced": "40 min on one H200", "paper": "days on one H200"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
     data=("characters", "walker2d"),
     may_be_partial=True,
 )

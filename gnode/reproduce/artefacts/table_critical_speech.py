@@ -10,8 +10,11 @@ minute.
 Published: nODE 0.140 critical, 0.110 not; gnODE 0.815 critical, 0.795 not.
 """
 
-from gnode.reproduce import real_data
+from functools import partial
+
+from gnode.reproduce import real_data, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
+from gnode.reproduce.evidence import Decided, Evidence, means
 
 PUBLISHED = {
     "node": {real_data.CRITICAL: (0.140, 0.012), "": (0.110, 0.010)},
@@ -25,17 +28,30 @@ def plans(scale: str) -> list[SweepPlan]:
 
 
 def analyse(trained: Trained) -> Outcome:
-    numbers, claims = [], []
+    numbers = []
     for model, published in PUBLISHED.items():
-        means = {}
         for way, theirs in published.items():
-            label = "critical" if way else "not critical"
             values, _ = real_data.score(trained, NAME, model, "accuracy", ways=(way,))
-            numbers.append(real_data.number(f"{real_data.model_name(model)}, {label}: test accuracy", values, theirs))
-            means[label] = float(values.mean())
-        claim = f"Critical initialisation improves the {real_data.model_name(model)}."
-        claims.append(Claim(claim, means["critical"] > means["not critical"], means))
-    return Outcome(numbers, claims)
+            numbers.append(real_data.number(_name(model, way), values, theirs))
+    return Outcome(numbers, judge(Evidence.fresh(numbers)))
+
+
+def _name(model: str, way: str) -> str:
+    return f"{real_data.model_name(model)}, {'critical' if way else 'not critical'}: test accuracy"
+
+
+def judge(found: Evidence) -> list[Claim]:
+    def improves(model: str) -> Decided:
+        groups = {
+            "critical": found.group(_name(model, real_data.CRITICAL)),
+            "not critical": found.group(_name(model, "")),
+        }
+        return verdicts.higher(groups["critical"], groups["not critical"]), means(groups)
+
+    return [
+        found.decide(f"Critical initialisation improves the {real_data.model_name(m)}.", partial(improves, m))
+        for m in PUBLISHED
+    ]
 
 
 ARTEFACT = Artefact(
@@ -46,5 +62,6 @@ ARTEFACT = Artefact(
     scales={"smoke": "1 min on two cores", "reduced": "10 min on one H200", "paper": "10 h on one H200"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
     data=("speech-v1",),
 )

@@ -12,8 +12,11 @@ Published, median [quartiles], N = 100: RNN 2.587 [-1.969, 6.360], mGRU -0.472 [
 0.009], GRU 0.005 [0.001, 0.023], nODE 2.626 [-2.030, 13.151], gnODE 0.002 [0.002, 0.003].
 """
 
-from gnode.reproduce import flip_flop
-from gnode.reproduce.artefact import Artefact, Number, Outcome, Trained
+from functools import partial
+
+from gnode.reproduce import flip_flop, verdicts
+from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, Trained
+from gnode.reproduce.evidence import Decided, Evidence
 
 PUBLISHED = {
     100: {
@@ -35,19 +38,39 @@ WHICH = ("median", "lower quartile", "upper quartile")
 
 
 def analyse(trained: Trained) -> Outcome:
-    numbers, claims, details = [], [], {}
+    numbers, details = [], {}
     for size, published in PUBLISHED.items():
         sweep = trained[f"variable-n{size}"]
         found = flip_flop.abscissas(sweep, trained)
         for model, one in found.items():
             values = flip_flop.quartiles(one.abscissa) or [None] * 3
             for which, ours, theirs in zip(WHICH, values, published[model]):
-                name = f"{flip_flop.name_of(model)}, N = {sweep.members[0]['state']}: {which} (1/s)"
+                name = _name(model, which, sweep.members[0]["state"])
                 numbers.append(Number(name, ours, f"{theirs:.3f}"))
         details[f"points, N = {size}"] = {model: len(one) for model, one in found.items()}
-        claim = f"At N = {size} the gated networks' median abscissas are nearer to 0 than the others'."
-        claims.append(flip_flop.nearer_to_zero(claim, found))
-    return Outcome(numbers, claims, details=details)
+    return Outcome(numbers, judge(Evidence.fresh(numbers)), details=details)
+
+
+def _name(model: str, which: str, size: int) -> str:
+    return f"{flip_flop.name_of(model)}, N = {size}: {which} (1/s)"
+
+
+def judge(found: Evidence) -> list[Claim]:
+    def quartiles(size: int) -> Decided:
+        each, shown = [], {}
+        for which in WHICH[1:]:
+            values = {flip_flop.name_of(m): found.group(_name(m, which, size)).mean for m in PUBLISHED[size]}
+            each.append(flip_flop.nearer_to_zero(values))
+            shown |= {f"{name}, {which}": value for name, value in values.items()}
+        return verdicts.all_of(each), shown
+
+    return [
+        found.decide(
+            f"At N = {size} both quartiles of the gated networks' abscissas are nearer to 0 than the others'.",
+            partial(quartiles, size),
+        )
+        for size in PUBLISHED
+    ]
 
 
 ARTEFACT = Artefact(
@@ -58,4 +81,5 @@ ARTEFACT = Artefact(
     scales={"smoke": "1 min on two cores", "paper": "50 min on one H200"},
     plans=lambda scale: [flip_flop.variable(100, scale), flip_flop.variable(6, scale)],
     analyse=analyse,
+    judge=judge,
 )

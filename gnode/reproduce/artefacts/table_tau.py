@@ -16,10 +16,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from gnode.reproduce import real_data, selection
+from gnode.reproduce import real_data, selection, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, Trained
 from gnode.reproduce.artefacts.table1 import SPEECH
+from gnode.reproduce.evidence import Decided, Evidence
 from gnode.reproduce.real_data import SIZES
+from gnode.reproduce.verdicts import Group
 from gnode.tasks.datasets.speech import STEP
 
 PUBLISHED: dict[str, dict[int, tuple[float, float]]] = {
@@ -40,34 +42,51 @@ def analyse(trained: Trained) -> Outcome:
     longer = trained["speech-tau"]
     sources = {1: (trained["speech-n100"], {})}
     sources |= {bins: (longer, {"tau": STEP * bins}) for bins in real_data.LONGER}
-    numbers, means = [], {}
+    numbers = []
     for bins, (sweep, where) in sources.items():
         for model in dict.fromkeys(own["model"] for own in longer.members):
             best = selection.best_setting([sweep], model=model, **where)
             assert best is not None
-            name = f"{real_data.model_name(model)}, tau = {STEP * bins:.3f} s: test accuracy"
             values = np.array([entry["accuracy"] for entry in best["scores"]])
-            numbers.append(real_data.number(name, values, published(model, bins)))
-            means[model, bins] = float(values.mean())
-    by_tau = {model: [means[model, bins] for bins in sources] for model, _ in means}
-    node = {f"tau = {STEP * bins:.3f} s": accuracy for bins, accuracy in zip(sources, by_tau["node"])}
-    last = {real_data.model_name(model): values[-1] for model, values in by_tau.items()}
-    spread = {real_data.model_name(model): max(values) - min(values) for model, values in by_tau.items()}
-    robust = max(value for name, value in spread.items() if name != "nODE") < spread["nODE"]
-    return Outcome(
-        numbers,
-        [
-            Claim("A longer tau improves the nODE: its accuracy rises with tau.", rising(by_tau["node"]), node),
-            Claim(
-                "Gated networks are more robust to tau: their accuracy changes less than the nODE's.", robust, spread
-            ),
-            real_data.best_is("At tau = 0.621 s the gnODE is the best.", last, "gnODE", lowest=False, among=by_tau),
-        ],
-    )
+            numbers.append(real_data.number(_name(model, bins), values, published(model, bins)))
+    return Outcome(numbers, judge(Evidence.fresh(numbers)))
 
 
-def rising(values: list[float]) -> bool:
-    return all(before < after for before, after in pairwise(values))
+def _name(model: str, bins: int) -> str:
+    return f"{real_data.model_name(model)}, tau = {STEP * bins:.3f} s: test accuracy"
+
+
+def judge(found: Evidence) -> list[Claim]:
+    taus = (1, *real_data.LONGER)
+    models = [model for model in PUBLISHED if _name(model, 1) in found.numbers]
+
+    def groups(model: str) -> list[Group]:
+        return [found.group(_name(model, bins)) for bins in taus]
+
+    def rises() -> Decided:
+        node = groups("node")
+        shown = {f"tau = {STEP * bins:.3f} s": one.mean for bins, one in zip(taus, node)}
+        return verdicts.all_of(verdicts.lower(*pair) for pair in pairwise(node)), shown
+
+    def robust() -> Decided:
+        spread = {model: _spread(groups(model)) for model in models}
+        compared = [verdicts.lower(one, spread["node"]) for model, one in spread.items() if model != "node"]
+        return verdicts.all_of(compared), {real_data.model_name(model): one.mean for model, one in spread.items()}
+
+    last = {real_data.model_name(model): _name(model, taus[-1]) for model in models}
+    return [
+        found.decide("A longer tau improves the nODE: its accuracy rises with tau.", rises),
+        found.decide("Gated networks are more robust to tau: their accuracy changes less than the nODE's.", robust),
+        real_data.best_is(
+            found, "At tau = 0.621 s the gnODE is the best.", last, "gnODE", is_error=False, among=models
+        ),
+    ]
+
+
+def _spread(groups: list[Group]) -> Group:
+    """Returns the highest mean minus the lowest."""
+    ordered = sorted(groups, key=lambda one: one.mean)
+    return verdicts.difference(ordered[-1], ordered[0])
 
 
 ARTEFACT = Artefact(
@@ -78,5 +97,6 @@ ARTEFACT = Artefact(
     scales={"smoke": "1 min on two cores", "reduced": "15 min on one H200", "paper": "10 h on one H200"},
     plans=real_data.speech_by_tau,
     analyse=analyse,
+    judge=judge,
     data=("speech-v1",),
 )

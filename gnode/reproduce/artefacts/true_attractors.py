@@ -34,6 +34,7 @@ from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, SweepPlan
 from gnode.reproduce.attractor_measures import Measured, kind_of, label_of, measure
 from gnode.reproduce.flip_flop import name_of
 from gnode.reproduce.selection import mean_over_seeds, trained_members
+from gnode.reproduce.verdicts import plainly
 
 TASKS: dict[str, tuple[str, int]] = {
     "square": ("flipflop-square", 2),
@@ -247,7 +248,7 @@ def _claims(found: dict[str, Found]) -> list[Claim]:
         claims.append(
             Claim(
                 f"The gnODE's mean validation error is at most {target:g} ({label_of(task)}).",
-                float(np.mean(errors)) <= target,
+                plainly(float(np.mean(errors)) <= target),
                 {"mean": float(np.mean(errors)), "median": float(np.median(errors)), "largest": max(errors)},
             )
         )
@@ -291,11 +292,11 @@ def _limit(task: str, own: Found) -> Claim:
     measured = {name_of(m) + (f" ({diverged[m]} diverged)" if diverged[m] else ""): medians[m] for m in own}
     said = "The same training leaves every other network that it does not let diverge at least ten times worse"
     holds = min(medians[model] for model in trained) >= 10 * medians["gnode"] if trained else None
-    return Claim(f"{said} than the gnODE (medians; {label_of(task)}).", holds, measured)
+    return Claim(f"{said} than the gnODE (medians; {label_of(task)}).", plainly(holds), measured)
 
 
 def _of_all(claim: str, values: dict[str, Any], holds: Callable[[Any], bool]) -> Claim:
-    return Claim(claim, all(map(holds, values.values())) if values else None, dict(values))
+    return Claim(claim, plainly(all(map(holds, values.values())) if values else None), dict(values))
 
 
 ARTEFACT = Artefact(

@@ -15,17 +15,20 @@ on two cores. `gnode reproduce restore walker2d-protocol` brings back how every 
 Published (Table 1, gnODE): test MSE 0.552 ± 0.019 (N = 32), 0.588 ± 0.003 (N = 100), 0.604 ± 0.007 (N = 316).
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gnode import plots
 from gnode.init import SMALL_BIAS_STD
-from gnode.reproduce import real_data
+from gnode.reproduce import real_data, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
 from gnode.reproduce.artefacts.table1 import WALKER
+from gnode.reproduce.evidence import Decided, Evidence
 from gnode.reproduce.real_data import SIZES
 from gnode.reproduce.selection import trained_members
+from gnode.reproduce.verdicts import Group
 from gnode.sweeps import Sweep
 
 TRAINING: dict[str, Any] = {
@@ -72,18 +75,22 @@ def keeps(trained: Trained) -> dict[str, list[int]]:
 
 
 def analyse(trained: Trained) -> Outcome:
-    numbers, claims, tests, tried, details = [], [], {}, {}, {}
+    numbers, tests, tried, details = [], {}, {}, {}
     for place, size in enumerate(SIZES):
         for sweep in trained.available(f"walker2d-protocol-n{size}"):
             theirs, spread = WALKER["gnode"][place]
             values = np.array([sweep.result(member)["test"]["loss"] for member in chosen(sweep)])
-            numbers.append(real_data.number(f"Walker2D test MSE, N = {size}: gnODE", values, (theirs, spread)))
-            claims += [_claim(size, values), _beats_the_paper(size, values, theirs, spread)]
+            numbers.append(real_data.number(_name(size), values, (theirs, spread)))
             tests |= {f"N = {size}": values.tolist(), f"N = {size}, the paper": [theirs]}
             losses = {_setting(sweep, index): [sweep.result(index)["best_loss"]] for index in _tries(sweep)}
             tried[f"validation MSE of the first seed, N = {size}"] = losses
             details[f"N = {size}"] = _details(sweep)
-    return Outcome(numbers, claims, {"a": plots.seeds({"test MSE": tests} | tried)} if tests else {}, details)
+    figures = {"a": plots.seeds({"test MSE": tests} | tried)} if tests else {}
+    return Outcome(numbers, judge(Evidence.fresh(numbers)), figures, details)
+
+
+def _name(size: int) -> str:
+    return f"Walker2D test MSE, N = {size}: gnODE"
 
 
 def _tries(sweep: Sweep) -> list[int]:
@@ -96,20 +103,28 @@ def _setting(sweep: Sweep, index: int) -> str:
     return f"rate {own['lr']:g}, decay {own['weight_decay']:g}"
 
 
-def _claim(size: int, values: np.ndarray) -> Claim:
-    target = TARGETS[size]
-    claim = f"The gnODE's mean test MSE is at most {target:g} at N = {size}."
-    return Claim(claim, bool(values.mean() <= target), {"mean": float(values.mean()), "largest": float(values.max())})
+def judge(found: Evidence) -> list[Claim]:
+    made = []
+    for place, size in enumerate(SIZES):
+        theirs, spread = WALKER["gnode"][place]
+        target = f"The gnODE's mean test MSE is at most {TARGETS[size]:g} at N = {size}."
+        made.append(found.decide(target, partial(_at_most, found, size)))
+        paper = f"That is below the published {theirs:g} by more than two standard errors (N = {size})."
+        made.append(found.decide(paper, partial(_beats, found, size, Group.published(theirs, spread))))
+    return [claim for claim in made if claim.verdict != verdicts.OPEN]
 
 
-def _beats_the_paper(size: int, values: np.ndarray, theirs: float, spread: float) -> Claim:
-    """Whether our mean is lower than the published one by more than two standard errors of both."""
-    count = max(len(values), 1)
-    error = float(np.hypot(values.std(ddof=1) if count > 1 else 0.0, spread) / np.sqrt(count))
-    claim = f"That is below the published {theirs:g} by more than two standard errors (N = {size})."
-    return Claim(
-        claim, bool(theirs - values.mean() > 2 * error), {"mean": float(values.mean()), "standard error": error}
-    )
+def _at_most(found: Evidence, size: int) -> Decided:
+    ours = found.group(_name(size))
+    return verdicts.plainly(ours.mean <= TARGETS[size]), {"mean": ours.mean}
+
+
+def _beats(found: Evidence, size: int, published: Group) -> Decided:
+    ours = found.group(_name(size))
+    gap = verdicts.difference(published, ours)
+    verdict = verdicts.lower(ours, published)
+    clear = verdicts.FAILS if verdict == verdicts.TIE else verdict  # the claim itself speaks of two standard errors
+    return clear, {"mean": ours.mean, "standard error": gap.standard_error}
 
 
 def _details(sweep: Sweep) -> dict[str, Any]:
@@ -132,6 +147,7 @@ ARTEFACT = Artefact(
     scales={"smoke": "40 s on two cores", "paper": "15 min on one H200"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
     data=("walker2d",),
     may_be_partial=True,
     keeps=keeps,

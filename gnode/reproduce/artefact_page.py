@@ -1,0 +1,110 @@
+"""The page of an artefact: what it shows, its claims with verdicts and causes, its numbers, its figures, its command."""
+
+from pathlib import Path
+from typing import Any
+
+from gnode.reproduce import causes, result_files
+from gnode.reproduce.archive import Result
+from gnode.reproduce.artefact import SCALES, Artefact
+from gnode.reproduce.protocols import protocol_of
+from gnode.reproduce.scale_differences import smaller_than_paper
+from gnode.reproduce.verdicts import FAILS, OPEN, TIE, of_stored
+
+SMOKE = "smoke"
+
+
+def page(artefact: Artefact, found: dict[str, list[Result]], folder: Path) -> str:
+    """Returns the page of an artefact as Markdown, made from the results in a folder, which it belongs into."""
+    results = found[artefact.name]
+    largest, *rest = results
+    parts = [
+        f"# {artefact.title}",
+        f"`{artefact.name}` · {artefact.place} · [all results](../{folder.name}.md) · [how claims are judged](rules.md)",
+        *shortfall(artefact, largest),
+    ]
+    parts += [part for part in artefact.about.split("\n\n") if part.startswith(("Shows:", "Published"))]
+    parts += _result(artefact, largest, found, folder)
+    for content in rest:
+        # The undecided claims are among those of the largest result already.
+        decided = [claim for claim in content["checks"] if of_stored(claim) != OPEN]
+        own = content | {"sweeps_left_out": missing_sweeps(results), "checks": decided}
+        parts += [f"## The rest: {', '.join(content['sweeps'])}", *shortfall(artefact, own)]
+        parts += _result(artefact, own, found, folder)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def missing_sweeps(results: list[Result]) -> list[str]:
+    """Returns the sweeps of an artefact that none of its results has."""
+    largest, *rest = results
+    return [name for name in largest["sweeps_left_out"] if not any(name in content["sweeps"] for content in rest)]
+
+
+def shortfall(artefact: Artefact, content: Result) -> list[str]:
+    """Describes how a result falls short of the paper's: its scale, missing sweeps and seeds."""
+    parts, scale = [], content["scale"]
+    if scale != "paper":
+        less = "" if scale == SMOKE else smaller_than_paper(artefact, scale, content["sweeps"])
+        how = f" In brackets the paper's scale: {less}." if less else ""
+        parts.append(f"*Run at {scale} scale, not at the paper's. {scale.capitalize()}: {SCALES[scale]}.{how}*")
+    if content["sweeps_left_out"]:
+        parts.append(f"*In part: without the sweeps {', '.join(content['sweeps_left_out'])}.*")
+    if content.get("seeds") is not None:
+        parts.append(f"*The number of seeds is {content['seeds']}, not that of the scale.*")
+    return parts
+
+
+def _result(artefact: Artefact, content: Result, found: dict[str, list[Result]], folder: Path) -> list[str]:
+    """Returns the claims, numbers and figures of a result, the command, and the time it took."""
+    parts = [*_claims(artefact, content, found)]
+    if content["numbers"]:
+        parts += ["### Numbers", result_files.numbers_table(content)]
+    parts += _figures(artefact, content, folder)
+    parts += ["### How it was made", *_protocols(content), f"    {content['command']}", _run(content)]
+    return parts
+
+
+def _claims(artefact: Artefact, content: Result, found: dict[str, list[Result]]) -> list[str]:
+    if not content["checks"]:
+        return []
+    if content["scale"] == SMOKE:
+        return ["### Claims", result_files.claims_table(content)]
+    reasons = [
+        f"- {claim['claim'].rstrip('.')}: {of_stored(claim)}. Why: {causes.why(artefact.name, claim['claim'], found)}"
+        for claim in content["checks"]
+        if artefact.kind != "extension" and of_stored(claim) in (FAILS, TIE)
+    ]
+    return ["### Claims", result_files.claims_table(content), "\n".join(reasons)]
+
+
+def _figures(artefact: Artefact, content: Result, folder: Path) -> list[str]:
+    there = [name for name in content["figures"] if (folder / name).exists()]
+    if not there:
+        return []
+    parts = ["### Figures"]
+    for name in there:
+        panel = Path(name).stem.rsplit("-", 1)[-1].upper()
+        parts.append(f"**({panel})**\n\n![{artefact.name}, panel {panel}]({name})")
+    return parts
+
+
+def _protocols(content: Result) -> list[str]:
+    """Says by which protocol each sweep was trained."""
+    by_protocol: dict[str, list[str]] = {}
+    for name, settings in content["sweeps"].items():
+        by_protocol.setdefault(protocol_of(settings).name, []).append(name)
+    return [
+        f"Trained by the *{name}* [protocol](rules.md#protocols): {', '.join(sweeps)}."
+        for name, sweeps in by_protocol.items()
+    ]
+
+
+def _run(content: Result) -> str:
+    run: dict[str, Any] = content[result_files.RUN]
+    versions = run["versions"]
+    trained = (
+        f"Trained for {run['training_seconds']:g} s on {', '.join(run['trained_on'])}; t" if run["trained_on"] else "T"
+    )
+    return (
+        f"{trained}his run took {run['seconds']:g} s on {', '.join(dict.fromkeys(run['devices']))}, {run['date']}, "
+        f"commit {run['commit'] or 'unknown'}, gnode {versions['gnode']}, jax {versions['jax']}."
+    )
