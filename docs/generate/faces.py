@@ -95,8 +95,19 @@ def file_of(name: Name) -> str:
 
 
 def line_of(name: Name) -> int | None:
-    """Returns the line where it is defined, for functions and classes."""
-    return None if name.kind == "data" else inspect.getsourcelines(inspect.unwrap(name.value))[1]
+    """Returns the line of its file where it is defined."""
+    return _lines(file_of(name)).get(name.name)
+
+
+@functools.cache
+def _lines(file: str) -> dict[str, int]:
+    found = {}
+    for node in ast.parse(Path(file).read_text(encoding="utf-8")).body:
+        for target in getattr(node, "targets", [getattr(node, "target", node)]):
+            name = getattr(target, "id", None) or getattr(target, "name", None)
+            if name:
+                found[name] = node.lineno
+    return found
 
 
 def texts_of_constants(module: Any) -> dict[str, str]:
