@@ -35,6 +35,9 @@ exclude_patterns = ["_build", "_templates", "**/.ipynb_checkpoints"]
 nitpicky = True
 # Annotations name types of other libraries, and classes that are private: these are text. Roles on pages are not exempt.
 nitpick_ignore_regex = [("py:class", r"(?!gnode\.).*")]
+suppress_warnings = [
+    "myst.header"
+]  # a section of generated results may begin two levels down; it is shown one level down
 maximum_signature_line_length = 72
 toc_object_entries_show_parents = "hide"
 python_use_unqualified_type_names = True

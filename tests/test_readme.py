@@ -24,6 +24,10 @@ def test_the_example(tmp_path):
 
 
 def test_every_link_leads_somewhere():
-    for page in [README, *README.parent.glob("docs/**/*.md"), *README.parent.glob("*.md")]:
+    docs = README.parent / "docs"
+    rooms = [face.parent.name for face in README.parent.glob("gnode/**/__init__.pyi")]
+    made = {docs / "reference" / f"{name}.md" for name in ("index", "commands", *rooms)}  # when the site is built
+    for page in [README, *docs.glob("**/*.md"), *README.parent.glob("*.md")]:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+            place = Path(os.path.normpath(page.parent / target))
+            assert place.exists() or place in made, f"{page.name} links to {target}"

@@ -14,6 +14,30 @@ INTRODUCTION = """# Commands
 
 Every command with its arguments and options, as `gnode COMMAND --help` shows them. A mistake is one sentence and exit
 status 2.
+
+A first overview:
+
+```
+gnode list                                             # models, tasks, integrators, initialisers, engines
+gnode train flipflop-square --model gnode --state 2 --widths 316x316 --lr 1e-3 --epochs 200
+gnode train --resume runs/flipflop-square-gnode-2      # to the same numbers as without the interruption
+gnode train --resume runs/flipflop-square-gnode-2 --epochs 400         # longer
+gnode train mytasks.py:integrate --model mycells.py:LowRank --fresh update   # your own code, new trials in every update
+gnode explore runs/flipflop-square-gnode-2             # its flow, fixed points and trials, live in the browser
+gnode analyse runs/flipflop-square-gnode-2             # report.html, figures, analysis.json
+gnode sweep run flipflop-variable --model rnn,gru,gnode --state 6 --lr 1e-3,1e-2 --batch-size 10,100 --out runs/grid
+gnode sweep status runs/grid
+gnode doctor runs/grid                                 # is anything damaged, and what can be saved
+gnode theory critical --depth 3 --activation tanh --sigma-b 0.1
+gnode data get characters                              # or add a local copy; gnode data check draws what is there
+gnode train walker2d --model gnode                     # real series with gaps, the paper's growing fit, test scores
+gnode train mine.csv --target-columns y --fill hold    # your own series
+gnode bench                                            # this machine against a plain scan and diffrax
+gnode reproduce list                                   # every figure, table and claim of the paper
+```
+
+A run is a folder of plain files (JSON, CSV, `.npz` without pickle). A sweep is a folder of such folders and one
+`results.csv` that pandas and polars read; killed at any moment, `gnode sweep resume` completes it to the same table.
 """
 
 

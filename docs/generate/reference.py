@@ -41,7 +41,7 @@ def _index() -> str:
     inside = "\n".join(path_of(room).split("/")[1].removesuffix(".md") for room in faces.rooms())
     tables = markdown.table(["room", "its job"], rows)
     commands = "In a shell: [every command with its options](commands.md). By letter: [index of names](#genindex)."
-    return f"{INTRODUCTION}\n{tables}\n\n{commands}\n\n```{{toctree}}\n:hidden:\n\ncommands\n{inside}\n```\n"
+    return f"{INTRODUCTION}\n{tables}\n\n{commands}\n\n```{{toctree}}\n:hidden:\n\n{inside}\n```\n"
 
 
 ROOT_JOB = "What is used most, by its short name, and what belongs to no room."

@@ -119,6 +119,18 @@ def test_every_command_and_every_option_of_training(pages):
         assert f"`--{name.replace('_', '-')} " in training, name
 
 
+def test_the_overview_names_commands_and_options_that_there_are(pages):
+    text = pages["reference/commands.md"]
+    (overview,) = re.findall(r"A first overview:\n\n```\n(.*?)```", text, re.DOTALL)
+    lines = [line.split(" #")[0].split() for line in overview.splitlines()]
+    assert len(lines) > 10
+    for words in lines:
+        name = " ".join(words[:3] if f"\n### {' '.join(words[:3])}\n" in text else words[:2])
+        (section,) = re.findall(rf"\n##+ {name}\n(.*?)(?=\n##|\Z)", text, re.DOTALL)
+        for option in (word for word in words if word.startswith("--")):
+            assert f"`{option}" in section, f"{name} {option}"
+
+
 def test_a_page_that_stands_for_a_folder_has_its_pages_in_the_order_of_its_links(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     tree = importlib.import_module("generate.tree")
