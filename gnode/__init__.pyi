@@ -7,6 +7,7 @@ from gnode import network as network
 from gnode import plots as plots
 from gnode import report as report
 from gnode import reproduce as reproduce
+from gnode import sklearn as sklearn
 from gnode import solve as solve
 from gnode import sweeps as sweeps
 from gnode import tasks as tasks
