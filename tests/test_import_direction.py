@@ -62,6 +62,7 @@ MAY_IMPORT = {
     "programs": {"cells"},
     "explorer": {"cells", "solve", "network", "tasks", "train", "sweeps", "analysis", "programs"},
     "export": {"cells", "solve", "network", "tasks", "train", "programs"},
+    "sklearn": {"models", "tasks", "train"},
     "report": {"network", "tasks", "train", "sweeps", "analysis", "plots", "explorer"},
     "baselines": {"cells", "network", "tasks", "train", "plots"},
     "demo": {"train", "analysis", "plots"},
