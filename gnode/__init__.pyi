@@ -1,6 +1,7 @@
 from gnode import analysis as analysis
 from gnode import cells as cells
 from gnode import explorer as explorer
+from gnode import export as export
 from gnode import expressivity as expressivity
 from gnode import init as init
 from gnode import network as network
@@ -16,6 +17,7 @@ from gnode import train as train
 from gnode.devices import use_cores as use_cores
 from gnode.errors import GnodeError as GnodeError
 from gnode.explorer import explore as explore
+from gnode.export import export_network as export_network
 from gnode.models import build as build
 from gnode.network import Network as Network
 from gnode.report import write_report as write_report

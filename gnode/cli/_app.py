@@ -14,6 +14,7 @@ COMMANDS: dict[str, str] = {
     "sweep": "Train a grid of networks: run, status, resume.",
     "analyse": "Look inside a trained network: report.html, its figures, and analysis.json.",
     "explore": "See a network move: its flow, fixed points and trials in the browser, as one HTML file.",
+    "export": "Write a trained network as numpy, jax, PyTorch or ONNX files, which compute it without gnode.",
     "doctor": "Check the folder of a run, sweep, results or data, and mend what can be mended.",
     "theory": "Mean-field theory of random networks, beside networks drawn at random.",
     "data": "Manage the data sets of the real-world tasks: get, add, check, list.",

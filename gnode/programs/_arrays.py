@@ -19,8 +19,8 @@ class NamedArrays:
 
     >>> import gnode
     >>> arrays = NamedArrays(gnode.cells.gru(1, 2, key=0))
-    >>> list(arrays.named)
-    ['W', 'U', 'b', 'timescale.tau']
+    >>> sorted(arrays.named), "timescale.tau" in arrays.trained
+    (['U', 'W', 'b', 'b_n', 'timescale.tau'], False)
     """
 
     def __init__(self, tree: Tree):

@@ -207,6 +207,7 @@ def _computed(equation: JaxprEqn, numbers: Sequence[Any]) -> list[np.ndarray]:
     with double():
         types = [variable.aval.dtype for variable in equation.invars]  # type: ignore[union-attr]
         given = [jnp.asarray(found, dtype) for found, dtype in zip(numbers, types)]
-        functions, parameters = equation.primitive.get_bind_params(equation.params)
+        made: Any = equation.primitive.get_bind_params(equation.params)
+        functions, parameters = made if isinstance(made, tuple) else ((), made)  # as in older versions of jax
         results = equation.primitive.bind(*functions, *given, **parameters)
         return [np.asarray(result) for result in (results if equation.primitive.multiple_results else [results])]

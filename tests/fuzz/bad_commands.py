@@ -32,6 +32,7 @@ BASES = {
     "sweep resume": (["sweep"], {"--workers": "1"}),
     "analyse": (["run"], {"--out": "new", "--starts": "20"}),
     "explore": (["run"], {"--out": "new.html", "--starts": "5"}),
+    "export": (["run"], {"--to": "numpy", "--out": "new"}),
     "doctor": (["run"], {}),
     "theory critical": ([], {"--width": "0"}),
     "theory curve": ([], {"--depths": "2", "--points": "2"}),
