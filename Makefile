@@ -5,9 +5,12 @@ PYTEST := $(BIN)/python -m pytest
 # The explorer's page is written in TypeScript. What is built of it is committed: only those who change it need node and npm.
 NPM := npm --prefix explorer
 PACKAGES := explorer/node_modules/.package-lock.json
+# What builds and checks a release has an environment of its own, so that nothing of the package's is near.
+TOOLS := build/tools/bin
 
 .PHONY: install install-browser demo test test-fast test-browser test-slow test-slow-turn test-gpu lint format explorer \
-	check-explorer bench install-docs pages docs docs-serve reproduce-smoke clean
+	check-explorer bench install-docs pages docs docs-serve reproduce-smoke dist release-check try-lowest \
+	lint-github clean
 
 install: .venv/installed
 
@@ -95,5 +98,32 @@ docs: pages install-docs ## these pages, then the site from nothing (docs/_build
 docs-serve:            ## shows the site that was built, at http://localhost:8000
 	$(BIN)/python -m http.server --bind localhost --directory docs/_build/html 8000
 
+dist: build/tools/installed ## wheel and sdist in dist/, built in a clean environment and checked
+	rm -rf dist
+	$(TOOLS)/python release/version.py
+	$(TOOLS)/python -m build --outdir dist
+	$(TOOLS)/twine check --strict dist/*
+	$(TOOLS)/python release/contents.py dist
+
+release-check: dist lint-github try-lowest ## dist, tried: the wheel alone, every extra, the lowest versions of the dependencies
+	$(TOOLS)/python release/try_wheel.py dist
+	$(TOOLS)/python release/try_extras.py dist
+
+try-lowest:            ## the quick tests in a fresh environment, with the lowest versions of the dependencies
+	$(PYTHON) release/try_suite.py --lowest
+
+lint-github: build/tools/installed ## CITATION.cff, the workflows and the forms of .github, by their schemas
+	$(TOOLS)/cffconvert --validate -i CITATION.cff
+	$(TOOLS)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(TOOLS)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(TOOLS)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(TOOLS)/check-jsonschema --builtin-schema vendor.github-issue-forms \
+	    $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+
+build/tools/installed:
+	$(PYTHON) -m venv build/tools
+	$(TOOLS)/python -m pip install --quiet --disable-pip-version-check build twine cffconvert check-jsonschema
+	touch $@
+
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache explorer/node_modules docs/_build docs/reference
+	rm -rf build dist .venv .pytest_cache .ruff_cache explorer/node_modules docs/_build docs/reference

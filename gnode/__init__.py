@@ -1,6 +1,6 @@
 """Train continuous-time recurrent networks and see what they have learned."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 from gnode._lazy import public_names
 
