@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from gnode.export._dialects import OF_TRUTHS, TRUTHS
 from gnode.export._graph import CONSTANT, INPUT, LITERAL, Node, in_order
-from gnode.export._text import letters_of
+from gnode.export._terms import letters_of
 from gnode.programs import POINTWISE, NotExportable, Shape
 
 SIMPLE = {

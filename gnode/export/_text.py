@@ -8,12 +8,12 @@ import dataclasses
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from gnode.export._dialects import ATOM, COMPARISON, INFIX, OF_TRUTHS, POWER, PRODUCT, SIGN, SUM, TRUTHS, Dialect
 from gnode.export._graph import CONSTANT, INPUT, LITERAL, Node, in_order, uses_of
+from gnode.export._terms import Term, letters_of, ones_left_out, span, tuple_of
 from gnode.programs import POINTWISE, Shape
 
 LONGEST = 84
@@ -23,21 +23,6 @@ MOST_PLACES = 12
 SHORT = 16
 """Of a slice that may stand in several places."""
 _NAME = re.compile(r'\w+|W\["[^"]*"\]')
-
-
-@dataclasses.dataclass(frozen=True)
-class Term:
-    """An expression, how tightly it binds, the axes that it has, and whether it has a batch or is a truth value."""
-
-    text: str
-    level: int
-    shape: Shape
-    is_batched: bool = False
-    is_truth: bool = False
-    number: float | None = None
-
-    def inside(self, level: int) -> str:
-        return self.text if self.level >= level else f"({self.text})"
 
 
 class Writer:
@@ -171,13 +156,13 @@ class Writer:
     # Whole arrays, and the axes of arrays.
 
     def _batch(self, shape: Shape) -> str:
-        return f"{self.like}.shape[:-1]" + (f" + {_tuple(shape)}" if shape else "")
+        return f"{self.like}.shape[:-1]" + (f" + {tuple_of(shape)}" if shape else "")
 
     def _whole(self, term: Term, shape: Shape, batched: bool) -> Term:
         """The same with all axes of a shape, and with a batch if it is asked for."""
         if term.shape == shape and (term.is_batched or not batched) and term.number is None:
             return term
-        wanted = self._batch(shape) if batched or term.is_batched else _tuple(shape)
+        wanted = self._batch(shape) if batched or term.is_batched else tuple_of(shape)
         if term.number is not None:
             text = self.dialect.full.format(shape=wanted, number=term.text, like=self.like)
         else:
@@ -215,14 +200,14 @@ class Writer:
     def _reshape(self, node: Node, _: Term) -> Term:
         given, before, after = self._full(node), node.operands[0].shape, node.shape
         longer, shorter = (before, after) if len(before) > len(after) else (after, before)
-        places = _ones_left_out(longer, shorter)
+        places = ones_left_out(longer, shorter)
         (inner,) = node.operands
         if places is not None and longer == before and inner.op == "slice" and not _NAME.fullmatch(given.text):
             return self._picked(inner, places, after)
         if places is not None and before != after:
             new = "None" if longer == after else "0"
             return self._indexed(given, [new if place in places else ":" for place in range(len(longer))], after)
-        wanted = self._batch(after) if given.is_batched else _tuple(after)
+        wanted = self._batch(after) if given.is_batched else tuple_of(after)
         return dataclasses.replace(given, text=f"{given.inside(ATOM)}.reshape({wanted})", level=ATOM, shape=after)
 
     def _picked(self, cut: Node, places: Sequence[int], shape: Shape) -> Term:
@@ -234,7 +219,7 @@ class Writer:
 
     def _tokens(self, cut: Node) -> list[str]:
         given = (cut.parameters[name] for name in ("start", "limit", "strides"))
-        return [_span(*bound) for bound in zip(*given, cut.operands[0].shape)]
+        return [span(*bound) for bound in zip(*given, cut.operands[0].shape)]
 
     def _transpose(self, node: Node, _: Term) -> Term:
         given, permutation = self._full(node), node.parameters["permutation"]
@@ -280,7 +265,7 @@ class Writer:
         """Numbers of a vector at some places."""
         step = indices[1] - indices[0] if len(indices) > 1 else 1
         if step > 0 and indices == list(range(indices[0], indices[-1] + 1, step)):
-            return self._indexed(given, [_span(indices[0], indices[-1] + 1, step, given.shape[0])], (len(indices),))
+            return self._indexed(given, [span(indices[0], indices[-1] + 1, step, given.shape[0])], (len(indices),))
         if len(indices) <= MOST_PLACES:
             places = self.dialect.places.format(indices)
             return self._indexed(given, [places], (len(indices),))
@@ -304,7 +289,7 @@ class Writer:
     def _shaped(self, given: Term, shape: Shape) -> Term:
         if given.shape == shape:
             return given
-        wanted = self._batch(shape) if given.is_batched else _tuple(shape)
+        wanted = self._batch(shape) if given.is_batched else tuple_of(shape)
         return dataclasses.replace(given, text=f"{given.inside(ATOM)}.reshape({wanted})", level=ATOM, shape=shape)
 
     # Sums and products.
@@ -354,44 +339,3 @@ class Writer:
         texts = ", ".join(self._as_number(one).text for one in operands)
         text = f'{self.dialect.module}.einsum("{names}->{"..." if batched else ""}{out}", {texts})'
         return Term(text, ATOM, shape, batched)
-
-
-def letters_of(node: Node) -> tuple[str, str]:
-    """The axes of a product as `einsum` names them."""
-    contracted, batched = node.parameters["dimension_numbers"]
-    letters = iter("abcdefghijklmnopqrstuvwxyz")
-    names: list[list[str]] = [[""] * len(operand.shape) for operand in node.operands]
-    for pairs in (zip(*batched), zip(*contracted)):
-        for one, other in pairs:
-            names[0][one] = names[1][other] = next(letters)
-    free: list[str] = []
-    for side in (0, 1):
-        for axis, name in enumerate(names[side]):
-            if not name:
-                names[side][axis] = next(letters)
-                free.append(names[side][axis])
-    given = ",".join("".join(side) for side in names)
-    return given, "".join([*(names[0][axis] for axis in batched[0]), *free])
-
-
-def _ones_left_out(longer: Shape, shorter: Shape) -> list[int] | None:
-    """The axes of length 1 that one shape has more than another, if that is all in which they differ."""
-    places: list[int] = []
-    rest = list(shorter)
-    for place, length in enumerate(longer):
-        if rest and rest[0] == length:
-            rest = rest[1:]
-        elif length == 1:
-            places.append(place)
-        else:
-            return None
-    return None if rest else places
-
-
-def _span(start: int, limit: int, stride: int, length: int) -> str:
-    first, last = str(start or ""), "" if limit >= length else str(limit)
-    return f"{first}:{last}" + (f":{stride}" if stride != 1 else "")
-
-
-def _tuple(values: Sequence[Any]) -> str:
-    return f"({', '.join(map(str, values))}{',' if len(values) == 1 else ''})"

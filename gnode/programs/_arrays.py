@@ -20,7 +20,7 @@ class NamedArrays:
     >>> import gnode
     >>> arrays = NamedArrays(gnode.cells.gru(1, 2, key=0))
     >>> sorted(arrays.named), "timescale.tau" in arrays.trained
-    (['U', 'W', 'b', 'b_n', 'timescale.tau'], False)
+    (['U', 'W', 'b', 'c', 'timescale.tau'], False)
     """
 
     def __init__(self, tree: Tree):
