@@ -13,6 +13,7 @@ from gnode.cells._dale import Dale as Dale
 from gnode.cells._dale import dale as dale
 from gnode.cells._diagonal import DiagonalCell as DiagonalCell
 from gnode.cells._diagonal import Mixing as Mixing
+from gnode.cells._entry import CellEntry as CellEntry
 from gnode.cells._from_flax import from_flax as from_flax
 from gnode.cells._from_keras import from_keras as from_keras
 from gnode.cells._from_torch import from_torch as from_torch
@@ -48,6 +49,7 @@ from gnode.cells._ltc import LTC as LTC
 from gnode.cells._ltc import ltc as ltc
 from gnode.cells._ode_lstm import ODELSTM as ODELSTM
 from gnode.cells._ode_lstm import ode_lstm as ode_lstm
+from gnode.cells._options import GATINGS as GATINGS
 from gnode.cells._s4d import S4D as S4D
 from gnode.cells._s4d import s4d as s4d
 from gnode.cells._sde import NeuralSDE as NeuralSDE
@@ -60,7 +62,5 @@ from gnode.cells._timescale import Timescale as Timescale
 from gnode.cells._unicornn import UnICORNN as UnICORNN
 from gnode.cells._unicornn import unicornn as unicornn
 from gnode.cells.registry import CELLS as CELLS
-from gnode.cells.registry import GATINGS as GATINGS
-from gnode.cells.registry import CellEntry as CellEntry
 from gnode.cells.registry import cell_label as cell_label
 from gnode.cells.registry import register as register

@@ -14,8 +14,8 @@ from gnode import errors
 from gnode.activations import activation
 from gnode.arguments import checked, checked_class
 from gnode.cells._base import Cell, check_shapes, check_sizes
+from gnode.cells._options import RATES
 from gnode.cells._timescale import Timescale, check_timescale, timescale
-from gnode.cells.registry import RATES
 from gnode.init import Initialiser, empirical_gain, initialiser
 from gnode.init.structured import balanced_ensemble, balanced_strength, draw_balanced
 from gnode.trained import untrained

@@ -8,19 +8,33 @@ import jax.numpy as jnp
 from jaxtyping import Array, Complex, Float
 
 from gnode import errors
-from gnode.cells._base import Cell
+from gnode.arguments import checked_class
+from gnode.cells._base import Cell, check_shapes
+from gnode.cells._options import GATINGS
 from gnode.cells._stack import Stack
 from gnode.cells._timescale import Timescale
-from gnode.cells.registry import GATINGS
 from gnode.init import Initialiser
-from gnode.types import Key
+from gnode.types import Key, module_repr
+from gnode.wording import plural
 
 
+@checked_class
 class Mixing(eqx.Module):
-    """What follows the memory: y -> a * sigmoid(b) with (a, b) = W gelu(y) + c. No example: made by `s4d`."""
+    """What follows the memory: y -> a * sigmoid(b) with (a, b) = W gelu(y) + c, of twice as many rows as y has units.
+
+    >>> Mixing(jnp.ones((6, 3)), jnp.zeros(6))
+    Mixing(3 units, 24 parameters)
+    """
 
     W: Float[Array, "rows units"]
     c: Float[Array, " rows"]
+
+    def __check_init__(self):
+        units = self.W.shape[-1]
+        check_shapes(W=(self.W, (2 * units, units)), c=(self.c, (2 * units,)))
+
+    def __repr__(self) -> str:
+        return module_repr(self, plural(self.W.shape[-1], "unit"))
 
     def __call__(self, y: Float[Array, "*time units"]) -> Float[Array, "*time units"]:
         return jax.nn.glu(jax.nn.gelu(y, approximate=False) @ self.W.T + self.c, axis=-1)

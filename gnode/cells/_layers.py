@@ -31,8 +31,10 @@ class Layers(Cell):
     layers: tuple[Cell, ...]
 
     def __check_init__(self):
-        if not self.layers:
-            raise errors.ArgumentError("layers is empty, but must hold at least one cell.")
+        if len(self.layers) == 0 or not all(isinstance(cell, Cell) for cell in self.layers):
+            raise errors.ArgumentError(
+                f"layers is {errors.shown(self.layers)}, but must hold at least one cell, and cells only."
+            )
         for below, cell in zip(self.layers, self.layers[1:]):
             if cell.inputs != below.units:
                 raise errors.ArgumentError(

@@ -12,9 +12,9 @@ from jaxtyping import Array, Float
 from gnode import errors
 from gnode.arguments import checked, checked_class
 from gnode.cells._base import Cell, check_shapes, check_sizes
+from gnode.cells._options import GATINGS
 from gnode.cells._stack import Stack
 from gnode.cells._timescale import Timescale, check_timescale, timescale
-from gnode.cells.registry import GATINGS
 from gnode.init import Initialiser, initialiser
 from gnode.trained import untrained
 from gnode.types import Key, as_key

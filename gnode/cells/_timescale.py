@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 
 from gnode import errors
 from gnode.arguments import checked_class, real_array
-from gnode.cells.registry import LEARN_TAU
+from gnode.cells._options import LEARN_TAU
 from gnode.types import Frozen, NotDecayed, values_repr
 
 

@@ -104,6 +104,9 @@ class AugmentedState(InitialState):
     units: int = eqx.field(static=True)
     augment: int = eqx.field(static=True)
 
+    def __check_init__(self):
+        errors.whole("augment", self.augment, at_most=errors.whole("units", self.units))
+
     def __call__(self, x: Float[Array, " inputs"]) -> Float[Array, " state"]:
         h = self.state(x)
         if h.shape[0] % self.units:

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gnode import analysis, build
+from gnode import analysis
 from gnode.cells import CELLS, cell_label
+from gnode.models import build
 from gnode.reproduce.selection import trained_members
 from gnode.sweeps import Sweep
 from gnode.tasks.datasets import speech

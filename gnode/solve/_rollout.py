@@ -8,8 +8,6 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jax.core import Tracer
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
@@ -23,7 +21,9 @@ from gnode.solve._cores import Integrate, over_cores
 from gnode.solve._described_euler import described_euler, is_described
 from gnode.solve._diagonal import all_bins_of_diagonal, is_diagonal
 from gnode.solve._gated_euler import gated_euler, has_hand_written_derivative, pays
+from gnode.solve._layers import found_by_loop, layer_by_layer
 from gnode.solve._path import Bin, bins_of
+from gnode.solve._shapes import bin_lengths, check_batch, check_trial, type_of_state
 from gnode.solve._solver import Solver, as_solver
 from gnode.solve._unroll import unroll
 from gnode.solve.gpu.choice import is_one_euler_step, kernel_for
@@ -69,9 +69,9 @@ def rollout(
     """
     solver = as_solver(cell, method, options)
     xs, h0 = jnp.asarray(real_array("xs", xs)), jnp.asarray(real_array("h0", h0))
-    _check_shapes(cell, xs, h0)
-    h0 = h0.astype(_type_of_state(cell, xs, h0))
-    steps = _bin_lengths(xs.shape[0], dt, ts).astype(h0.dtype)
+    check_trial(cell, xs, h0)
+    h0 = h0.astype(type_of_state(cell, xs, h0))
+    steps = bin_lengths(xs.shape[0], dt, ts).astype(h0.dtype)
     return _integrate(cell, xs, h0, steps, solver)
 
 
@@ -107,9 +107,9 @@ def rollout_at_once(
     solver = as_solver(cell, method, options)
     solver = dataclasses.replace(solver, time="parallel")
     xs, h0 = jnp.asarray(real_array("xs", xs)), jnp.asarray(real_array("h0", h0))
-    _check_shapes(cell, xs, h0)
-    h0 = h0.astype(_type_of_state(cell, xs, h0))
-    steps = _bin_lengths(xs.shape[0], dt, ts).astype(h0.dtype)
+    check_trial(cell, xs, h0)
+    h0 = h0.astype(type_of_state(cell, xs, h0))
+    steps = bin_lengths(xs.shape[0], dt, ts).astype(h0.dtype)
     if guess is not None:
         guess = jnp.asarray(real_array("guess", guess, finite=True)).astype(h0.dtype)
         if guess.shape != (xs.shape[0], cell.state_size):
@@ -140,7 +140,7 @@ def rollout_batch_at_once(
     >>> rollout_batch_at_once(rnn(2, 3, key=0), xs, h0, dt, Solver(time="parallel")).states.shape
     (4, 5, 3)
     """
-    _check_batch(cell, xs, h0, dt)
+    check_batch(cell, xs, h0, dt, noise, guess)
     return _at_once(cell, xs, h0, dt, solver, noise, guess)
 
 
@@ -176,7 +176,7 @@ def rollout_batch(
     >>> rollout_batch(rnn(2, 3, key=0), jnp.ones((4, 5, 2)), jnp.zeros((4, 3)), jnp.ones((4, 5)), Solver()).shape
     (4, 5, 3)
     """
-    _check_batch(cell, xs, h0, dt)
+    check_batch(cell, xs, h0, dt, noise)
     return _trials(cell, xs, h0, dt, solver, gradient_only, noise)
 
 
@@ -196,9 +196,9 @@ def _trials(
         def of_layer(
             layer: Cell, xs: Array, h0: Array, solver: Solver, noise: Array | None, _: Any, first: Any
         ) -> AtOnce:
-            return _found_by_loop(_trials(layer, xs, h0, dt, solver, gradient_only, noise, first))
+            return found_by_loop(_trials(layer, xs, h0, dt, solver, gradient_only, noise, first))
 
-        return _layer_by_layer(of_layer, cell, xs, h0, solver, noise).states
+        return layer_by_layer(of_layer, cell, xs, h0, solver, noise).states
     if goes_at_once(cell, solver, *xs.shape[:2]):
         return _at_once(cell, xs, h0, dt, solver, noise, first=first).states
     if not cell.has("control"):
@@ -258,41 +258,12 @@ def _at_once(
         ) -> AtOnce:
             return _at_once(layer, xs, h0, dt, solver, noise, guess, first)
 
-        return _layer_by_layer(run, cell, xs, h0, solver, noise, guess)
+        return layer_by_layer(run, cell, xs, h0, solver, noise, guess)
     kicks = _kicks(cell, dt, noise)
     if isinstance(cell, DiagonalCell) and is_diagonal(cell, solver):
         states = all_bins_of_diagonal(cell, xs, h0, dt, solver, kicks)
         return AtOnce(states, jnp.int32(1), jnp.bool_(True))
     return all_at_once(cell, xs, h0, dt, solver, kicks, guess, first)
-
-
-def _layer_by_layer(
-    run: Callable[..., AtOnce],
-    cell: Layers,
-    xs: Array,
-    h0: Array,
-    solver: Solver,
-    noise: Array | None = None,
-    guess: Array | None = None,
-) -> AtOnce:
-    """Integrates each layer over all bins under the outputs of the one below, which are held for a bin."""
-    of_noise, of_guess = ([None] * len(cell.layers) if each is None else cell.parts(each) for each in (noise, guess))
-    if cell.has("diffusion"):  # the noise is that of stochastic layers, and no other has any
-        of_noise = [own if layer.has("diffusion") else None for layer, own in zip(cell.layers, of_noise)]
-    found: list[AtOnce] = []
-    first = None
-    for layer, start, own_noise, own_guess in zip(cell.layers, cell.parts(h0), of_noise, of_guess):
-        found.append(run(layer, xs, start, solver, own_noise, own_guess, first))
-        first = layer.seen(start, xs[:, 0] if first is None else first)
-        xs = layer.seen(found[-1].states, xs)
-        solver = dataclasses.replace(solver, interpolation="hold")
-    rounds, converged = ([getattr(each, name) for each in found] for name in ("rounds", "converged"))
-    states = jnp.concatenate([each.states for each in found], axis=-1)
-    return AtOnce(states, jnp.max(jnp.stack(rounds)), jnp.all(jnp.stack(converged)))
-
-
-def _found_by_loop(states: Array) -> AtOnce:
-    return AtOnce(states, jnp.int32(0), jnp.bool_(True))
 
 
 def _by_steps(
@@ -359,68 +330,3 @@ def _by_kernel(cell: Any, solver: Solver, kernel: Callable[[Any], Integrate]) ->
 def _with_memory(memory: str, run: Integrate) -> Integrate:
     """Wraps `run` so that its backward pass stores intermediate results or recomputes them from checkpoints."""
     return run if memory == "store" else lambda h0, bins: in_chunks(lambda *now: (run(*now), None), h0, bins)[0]
-
-
-def _type_of_state(cell: Cell, xs: Array, h0: Array) -> Any:
-    """Returns the dtype of the state by promotion of all operands; an integer state is promoted to floating point."""
-    return jnp.result_type(1.0, h0, xs, *jax.tree.leaves(eqx.filter(cell, eqx.is_inexact_array)))
-
-
-def _check_shapes(cell: Cell, xs: Array, h0: Array) -> None:
-    if xs.ndim != 2 or xs.shape[1] != cell.inputs or xs.shape[0] == 0:
-        raise errors.ArgumentError(
-            f"xs has shape {xs.shape}, but must be (time, {cell.inputs}): one row per bin, one column per input of the "
-            f"cell. For a batch of trials use jax.vmap."
-        )
-    if h0.shape != (cell.state_size,):
-        raise errors.ArgumentError(f"h0 has shape {h0.shape}, but the cell's state has shape ({cell.state_size},).")
-    if _is_concrete(xs) and not np.all(np.isfinite(xs)):
-        bin, channel = np.argwhere(~np.isfinite(np.asarray(xs)))[0]
-        raise errors.ArgumentError(
-            f"xs holds {xs[bin, channel]} at bin {bin}, input {channel}; fill missing values first."
-        )
-
-
-def _check_batch(cell: Cell, xs: Array, h0: Array, dt: Array) -> None:
-    trials, time = xs.shape[:2]
-    for name, array, shape in (
-        ("xs", xs, (trials, time, cell.inputs)),
-        ("h0", h0, (trials, cell.state_size)),
-        ("dt", dt, (trials, time)),
-    ):
-        if array.shape != shape:
-            raise errors.ArgumentError(f"{name} has shape {array.shape}, but must have shape {shape}.")
-    if time == 0:
-        raise errors.ArgumentError(f"xs has shape {xs.shape}, but must hold at least one bin.")
-
-
-def _bin_lengths(time: int, dt: ArrayLike | None, ts: ArrayLike | None) -> Float[Array, " time"]:
-    if (dt is None) == (ts is None):
-        raise errors.ArgumentError("pass either dt (the length of the bins) or ts (their edges), and not both.")
-    if ts is not None:
-        edges = jnp.asarray(real_array("ts", ts))
-        if edges.shape not in ((time,), (time + 1,)) or time + edges.shape[0] < 3:
-            raise errors.ArgumentError(
-                f"ts has shape {edges.shape}, but must hold {time + 1} edges (or {time} starts)."
-            )
-        lengths = jnp.diff(edges)
-        if edges.shape == (time,):
-            lengths = jnp.concatenate([lengths, lengths[-1:]])
-        name = "ts goes backwards: the length of bin"
-    else:
-        lengths = jnp.asarray(real_array("dt", dt), dtype=float)
-        if lengths.shape not in ((), (time,)):
-            raise errors.ArgumentError(
-                f"dt has shape {lengths.shape}, but must be one number or one per bin, ({time},)."
-            )
-        lengths = jnp.broadcast_to(lengths, (time,))
-        name = "dt is negative or not a number: the length of bin"
-    if _is_concrete(lengths):
-        bad = np.flatnonzero(~(np.isfinite(lengths) & (np.asarray(lengths) >= 0)))
-        if bad.size:
-            raise errors.ArgumentError(f"{name} {bad[0]} is {float(lengths[bad[0]])}, but must be zero or positive.")
-    return lengths
-
-
-def _is_concrete(array: Array) -> bool:
-    return not isinstance(array, Tracer)

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import valid_calls_relatives
 
 import gnode
 from gnode import (
@@ -166,9 +167,14 @@ VALID: dict[str, Callable[[], Call]] = {
     "FixedState": lambda: (network.FixedState, {"h0": jnp.zeros(UNITS)}),
     "LearnedState": lambda: (network.LearnedState, {"h0": jnp.zeros(UNITS)}),
     "AffineState": lambda: (network.AffineState, {"A": layer(UNITS, INPUTS), "a": jnp.zeros(UNITS)}),
+    "AugmentedState": lambda: (network.AugmentedState, {"state": network.FixedState(jnp.ones(UNITS)), "units": UNITS,
+                                                        "augment": 1}),
     "initial_state": lambda: (network.initial_state, {"kind": "affine", "cell": rnn(), "rule": RULE, "key": key()}),
     "Readout": lambda: (network.Readout, {"C": (layer(4, UNITS), layer(OUTPUTS, 4)), "d": (jnp.zeros(4), jnp.zeros(OUTPUTS)),
                                           "hidden": "relu"}),
+    "path_divergence": lambda: (solve.path_divergence, {
+        "cell": cells.nsde(**CELL), "prior": cells.nsde(**CELL), "xs": jnp.ones((TRIALS, TIME, INPUTS)),
+        "h0": jnp.zeros((TRIALS, UNITS)), "dt": jnp.ones((TRIALS, TIME)), "states": jnp.zeros((TRIALS, TIME, UNITS))}),
     # cells
     "gated": lambda: (cells.gated, {"widths": (4,), "gate_widths": (4,), "hidden": "relu", **CELL, **COMMON}),
     "gnode": lambda: (cells.gnode, {"widths": (4,), **CELL, **COMMON}),
@@ -186,6 +192,7 @@ VALID: dict[str, Callable[[], Call]] = {
     "cornn": lambda: (cells.cornn, {**CELL, **COMMON, "gamma": 2.0, "epsilon": 0.5}),
     "hbnode": lambda: (cells.hbnode, {**CELL, **COMMON, "widths": (4,), "hidden": "tanh", "final": "identity"}),
     "ghbnode": lambda: (cells.ghbnode, {**CELL, **COMMON, "widths": (4,), "hidden": "tanh", "final": "identity"}),
+    **valid_calls_relatives.VALID,
     "GRUODE": lambda: (cells.GRUODE, {**vars(cells.gru_ode(**CELL))}),
     "CoRNN": lambda: (cells.CoRNN, {**vars(cells.cornn(**CELL))}),
     "HeavyBall": lambda: (cells.HeavyBall, {**vars(cells.ghbnode(**CELL))}),
@@ -308,7 +315,7 @@ VALID: dict[str, Callable[[], Call]] = {
 
 NOT_CALLED: dict[str, str] = {
     **dict.fromkeys(
-        ["Cell", "GatedCell", "SecondOrderCell", "Timescale", "AbstractNetwork", "InitialState"],
+        ["Cell", "GatedCell", "SecondOrderCell", "DiagonalCell", "Timescale", "AbstractNetwork", "InitialState"],
         "abstract: users subclass it",
     ),
     **dict.fromkeys(

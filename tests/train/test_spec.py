@@ -8,6 +8,7 @@ from gnode.train import spec
 VALUES = {
     "widths": (316, 316),
     "gate_widths": (),
+    "noise_widths": (16, 8),
     "span": (0.5, 1.0),
     "start": (2.0, 0.0),
     "input_columns": ("x", "y"),

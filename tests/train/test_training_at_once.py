@@ -16,7 +16,10 @@ def test_losses_are_the_loops_and_the_rounds_are_recorded(tmp_path):
     run = gnode.fit(small_net(solver=AT_ONCE), task, out=tmp_path / "run", **HOW)
     np.testing.assert_allclose(run.curves["train"], loop.curves["train"], rtol=1e-4)
     assert (run.curves["by_loop"] == 0).all()
-    assert (run.curves["rounds"][1:] < run.curves["rounds"][0]).all()  # the last epoch's states are a better guess
+    # The first guess comes from short stretches of the loop; from then on the last epoch's states are, and they are better.
+    rounds = run.curves["rounds"]
+    assert (rounds[1:] <= rounds[0]).all()
+    assert rounds[-1] < rounds[0]
     columns = (tmp_path / "run" / "metrics.csv").read_text().splitlines()[0]
     assert columns == "epoch,train,validation,gradient,rounds,by_loop"
     assert "rounds" not in loop.curves
