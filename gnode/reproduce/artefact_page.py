@@ -23,13 +23,13 @@ def page(artefact: Artefact, found: dict[str, list[Result]], folder: Path) -> st
         *shortfall(artefact, largest),
     ]
     parts += [part for part in artefact.about.split("\n\n") if part.startswith(("Shows:", "Published"))]
-    parts += _result(artefact, largest, found, folder)
+    parts += _result(artefact, largest, found, folder, "##")
     for content in rest:
         # The undecided claims are among those of the largest result already.
         decided = [claim for claim in content["checks"] if of_stored(claim) != OPEN]
         own = content | {"sweeps_left_out": missing_sweeps(results), "checks": decided}
         parts += [f"## The rest: {', '.join(content['sweeps'])}", *shortfall(artefact, own)]
-        parts += _result(artefact, own, found, folder)
+        parts += _result(artefact, own, found, folder, "###")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -53,38 +53,33 @@ def shortfall(artefact: Artefact, content: Result) -> list[str]:
     return parts
 
 
-def _result(artefact: Artefact, content: Result, found: dict[str, list[Result]], folder: Path) -> list[str]:
-    """Returns the claims, numbers and figures of a result, the command, and the time it took."""
-    parts = [*_claims(artefact, content, found)]
+def _result(artefact: Artefact, content: Result, found: dict[str, list[Result]], folder: Path, level: str) -> list[str]:
+    """Returns the claims, numbers and figures of a result, the command, and the time it took, under headings of a level."""
+    parts = []
+    if content["checks"]:
+        parts += [f"{level} Claims", result_files.claims_table(content), _reasons(artefact, content, found)]
     if content["numbers"]:
-        parts += ["### Numbers", result_files.numbers_table(content)]
-    parts += _figures(artefact, content, folder)
-    parts += ["### How it was made", *_protocols(content), f"    {content['command']}", _run(content)]
-    return parts
+        parts += [f"{level} Numbers", result_files.numbers_table(content)]
+    pictures = [name for name in content["figures"] if (folder / name).exists()]
+    if pictures:
+        parts += [f"{level} Figures", *(_picture(artefact, name) for name in pictures)]
+    return [*parts, f"{level} How it was made", *_protocols(content), f"    {content['command']}", _run(content)]
 
 
-def _claims(artefact: Artefact, content: Result, found: dict[str, list[Result]]) -> list[str]:
-    if not content["checks"]:
-        return []
-    if content["scale"] == SMOKE:
-        return ["### Claims", result_files.claims_table(content)]
-    reasons = [
-        f"- {claim['claim'].rstrip('.')}: {of_stored(claim)}. Why: {causes.why(artefact.name, claim['claim'], found)}"
-        for claim in content["checks"]
-        if artefact.kind != "extension" and of_stored(claim) in (FAILS, TIE)
-    ]
-    return ["### Claims", result_files.claims_table(content), "\n".join(reasons)]
+def _reasons(artefact: Artefact, content: Result, found: dict[str, list[Result]]) -> str:
+    """Says why claims of the paper do not hold, or cannot be told from their opposite."""
+    if content["scale"] == SMOKE or artefact.kind == "extension":
+        return ""
+    broken = [claim for claim in content["checks"] if of_stored(claim) in (FAILS, TIE)]
+    return "\n".join(
+        f"- *{claim['claim']}* Here: {of_stored(claim)}. Why: {causes.why(artefact.name, claim['claim'], found)}"
+        for claim in broken
+    )
 
 
-def _figures(artefact: Artefact, content: Result, folder: Path) -> list[str]:
-    there = [name for name in content["figures"] if (folder / name).exists()]
-    if not there:
-        return []
-    parts = ["### Figures"]
-    for name in there:
-        panel = Path(name).stem.rsplit("-", 1)[-1].upper()
-        parts.append(f"**({panel})**\n\n![{artefact.name}, panel {panel}]({name})")
-    return parts
+def _picture(artefact: Artefact, name: str) -> str:
+    panel = Path(name).stem.rsplit("-", 1)[-1].upper()
+    return f"**({panel})**\n\n![{artefact.name}, panel {panel}]({name})"
 
 
 def _protocols(content: Result) -> list[str]:

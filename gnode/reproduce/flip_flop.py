@@ -184,6 +184,19 @@ def slow_set(run: Run) -> analysis.Attractor | None:
     return analysis.attractor(run.net, settled, dt=run.dt) if len(settled) >= analysis.FEWEST_SLOW_STATES else None
 
 
+def continuous_attractor(found: Evidence, task: str, name: str) -> Claim:
+    """Decides whether the slow set of a task, a stored detail, is a continuous attractor by all items of Appendix C."""
+
+    def rule() -> Decided:
+        slow = found.detail(task)
+        items = {f"item {check['item']}": check["holds"] for check in slow["definition"]}
+        measured = {"largest |dh/dt| (1/s)": slow["largest_speed"]}
+        eta = next(check["measured"]["largest"] for check in slow["definition"] if check["item"] == "3")
+        return verdicts.plainly(slow["is_continuous_attractor"]), items | measured | {"largest |abscissa| (1/s)": eta}
+
+    return found.decide(f"The gnODE of the {name} task has a continuous attractor: all items of Appendix C hold.", rule)
+
+
 def flow_figure(run: Run, trained: Trained, show_points: bool = True) -> tuple[Any, analysis.FixedPoints]:
     """Draws the flow field in output coordinates with some trials, and returns the figure and the equilibria."""
     most = 200 if trained.is_smoke else 2000

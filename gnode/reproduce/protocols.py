@@ -12,6 +12,7 @@ from typing import Any
 from gnode.reproduce.artefact import SweepPlan
 
 SEEDS = [0, 1, 2, 3, 4]
+FEWER = {"smoke": [0, 1], "reduced": [0, 1, 2]}
 RATES = {1e-2: ["rnn", "mgru", "gru"], 1e-3: ["node", "gnode"]}
 """The learning rates of the fixed three-bit task (Appendix F.1), with the models that have them."""
 SIZES = [12, 18]
@@ -69,7 +70,7 @@ def fixed_3bit(scale: str, models: list[str], clipped: bool = True) -> SweepPlan
     """Returns the sweep of the fixed three-bit task for models with one learning rate, with or without clipping."""
     (rate,) = {rate for rate, known in RATES.items() for model in models if model in known}
     sizes = [4] if scale == "smoke" else SIZES[:1] if scale == "reduced" else SIZES
-    own = FIXED | {"model": models, "lr": rate, "state": sizes, "seed": SEEDS[:2] if scale == "smoke" else SEEDS}
+    own = FIXED | {"model": models, "lr": rate, "state": sizes, "seed": FEWER.get(scale, SEEDS)}
     own |= (FIXED_SMOKE if scale == "smoke" else {}) | ({"clip": CLIP_FIXED} if clipped else {})
     ending = "" if clipped else "-unclipped"
     return SweepPlan(f"protocol-fixed-3bit-{'-'.join(models)}{ending}", "flipflop-fixed", own)
@@ -77,7 +78,7 @@ def fixed_3bit(scale: str, models: list[str], clipped: bool = True) -> SweepPlan
 
 def noise_fit(scale: str, model: str = "gnode", clipped: bool = True) -> SweepPlan:
     """Returns the sweep of a fit of noise at tau = tau_OU, with or without clipping."""
-    own = NOISE | {"model": model, "seed": SEEDS[:2] if scale == "smoke" else SEEDS}
+    own = NOISE | {"model": model, "seed": FEWER.get(scale, SEEDS)}
     own |= {"widths": (1000,)} if model == "gnode" else {}
     own |= {"clip": CLIP_NOISE} if clipped else {}
     own |= NOISE_SMOKE | ({"widths": (16,)} if model == "gnode" else {}) if scale == "smoke" else {}

@@ -1,4 +1,4 @@
-"""All artefacts by name: 15 figures, 6 tables and 3 claims of the paper, and what goes beyond it, a file each in
+"""All artefacts by name: 15 figures, 6 tables and 4 claims of the paper, and what goes beyond it, a file each in
 `gnode.reproduce.artefacts`.
 """
 
@@ -27,8 +27,8 @@ FIGURES = (
     "ou-depth",
 )
 TABLES = ("table1", "table-tau", "table-critical-speech", "table-fixed-points", "table-characters", "table-critical")
-CLAIMS = ("annulus-generalisation", "gate-and-residual", "capacity")
-EXTENSIONS = ("gnode-protocol", "fresh-trials", "true-attractors", "walker2d-protocol", "relatives")
+CLAIMS = ("stable-points", "annulus-generalisation", "gate-and-residual", "capacity")
+EXTENSIONS = ("gnode-protocol", "fresh-trials", "true-attractors", "continuous-attractor", "walker2d-protocol", "relatives")
 NAMES = (*FIGURES, *TABLES, *CLAIMS, *EXTENSIONS)
 """The names of all artefacts: figures, tables and claims, each in the order of the paper, then what goes beyond it."""
 
@@ -51,6 +51,6 @@ def all_artefacts() -> list[Artefact]:
     """Returns all artefacts in the order of `NAMES`.
 
     >>> len(all_artefacts())
-    29
+    31
     """
     return [find_artefact(name) for name in NAMES]

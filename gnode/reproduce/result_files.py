@@ -107,7 +107,7 @@ def claims_table(content: Mapping[str, Any]) -> str:
     if not content["checks"]:
         return ""
     whose = "claim" if content.get("kind") == "extension" else "the paper's claim"
-    lines = [f"| {whose} | here | measured |", "|---|---|---|"]
+    lines = [f"| {whose} | holds here | measured |", "|---|---|---|"]
     for claim in content["checks"]:
         judged = NOT_JUDGED if content["scale"] == "smoke" else verdict(claim)
         lines.append(row(claim["claim"], judged, measured(claim)))

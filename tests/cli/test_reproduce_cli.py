@@ -18,7 +18,7 @@ def test_list_run_collect_and_about(tmp_path, gnode_command, monkeypatch):
     said = gnode_command("reproduce collect")
     assert said.status == 0
     page = tmp_path / "docs/results/reproduce.md"
-    assert "## capacity" in page.read_text()
+    assert "[capacity](reproduce/capacity.md)" in page.read_text()
     said = gnode_command("reproduce about table1")
     assert said.status == 0
     assert "Published (Table 1)" in said.out

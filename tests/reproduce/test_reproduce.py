@@ -203,7 +203,7 @@ def test_what_a_larger_scale_leaves_out_may_be_there_at_a_smaller_one(folder, tm
     assert f"## The rest: {speech}\n\n*Run at reduced scale, not at the paper's." in own
     assert "*In part: without the sweeps walker2d-n32-lem-euler, " in own.partition("## The rest")[2]
     assert own.count("| A |") == 1  # undecided in the second, which does not say so again
-    assert "- B: does not hold. Why: not known" in own
+    assert "- *B* Here: does not hold. Why: not known" in own
     (state,) = (state for artefact, state in page.states(tmp_path) if artefact.name == "table1")
     assert state.count("scale, in part, ") == 2
     (tmp_path / "table1.json").write_text(json.dumps(first | {"sweeps_left_out": ["walker2d-n100"]}))

@@ -78,6 +78,7 @@ def judge(found: Evidence) -> list[Claim]:
         found.decide(FOUR_POINTS, four_points),
         *(_has_shape(found, task) for task in ("square", "rectangle")),
         found.decide(DISK, disk),
+        *(flip_flop.continuous_attractor(found, task, task) for task in ("square", "rectangle", "annulus")),
     ]
 
 

@@ -12,9 +12,24 @@ Published: fixed three-bit task, N = 12 and 18: all networks below 0.01; noise: 
 numbers.
 """
 
-from gnode.reproduce import protocols
-from gnode.reproduce.artefact import Artefact, Outcome, SweepPlan, Trained
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from gnode import plots
+from gnode.reproduce import protocols, selection, verdicts
+from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, SweepPlan, Trained
+from gnode.reproduce.causes import CLIPPED, FITTED
+from gnode.reproduce.evidence import Decided, Evidence, NoEvidence
+from gnode.reproduce.flip_flop import SOLVED
 from gnode.reproduce.selection import trained_members
+from gnode.reproduce.verdicts import NEGLIGIBLE, Group
+
+CLIP, PLAIN = "clipped", "not clipped"
+FIXED = {CLIP: "protocol-fixed-3bit-node", PLAIN: "protocol-fixed-3bit-node-unclipped"}
+NOISE = {CLIP: "protocol-ou-gnode", PLAIN: "protocol-ou-gnode-unclipped"}
+GRU = "protocol-ou-gru"
 
 
 def plans(scale: str) -> list[SweepPlan]:
@@ -28,7 +43,101 @@ def plans(scale: str) -> list[SweepPlan]:
 
 
 def analyse(trained: Trained) -> Outcome:
-    return Outcome()
+    seeds: dict[str, list[float]] = {}
+    for way, name in FIXED.items():
+        for sweep in trained.available(name):
+            for size in dict.fromkeys(own["state"] for own in sweep.members):
+                seeds[_fixed(size, way)] = selection.lowest_losses(sweep, state=size).tolist()
+    for label, name in (
+        (_noise("gnODE", CLIP), NOISE[CLIP]),
+        (_noise("gnODE", PLAIN), NOISE[PLAIN]),
+        (_noise("GRU", CLIP), GRU),
+    ):
+        for sweep in trained.available(name):
+            seeds[label] = selection.lowest_losses(sweep).tolist()
+    numbers = [number for label, values in seeds.items() for number in _numbers(label, values)]
+    details = {"each seed": seeds}
+    panels = {
+        title: {_way(label): values for label, values in seeds.items() if label.startswith(title)}
+        for title in dict.fromkeys(label.rpartition(", ")[0] for label in seeds)
+    }
+    figures = {"a": plots.seeds(panels)} if panels else {}
+    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), figures, details)
+
+
+def _fixed(size: int, way: str) -> str:
+    return f"fixed three-bit task, nODE, N = {size}, {way}"
+
+
+def _noise(name: str, way: str) -> str:
+    return f"noise, {name}, {way}"
+
+
+def _way(label: str) -> str:
+    return label.rpartition(", ")[2]
+
+
+def _numbers(label: str, values: list[float]) -> list[Number]:
+    """The mean over seeds, the median, and how many seeds come below the bound that counts."""
+    bound = SOLVED if label.startswith("fixed") else NEGLIGIBLE
+    below = sum(value < bound for value in values)
+    return [
+        selection.mean_over_seeds(f"{label}: minimum MSE", values, "< 0.01" if label.startswith("fixed") else None),
+        Number(f"{label}: median of it", float(np.median(values)), seeds=len(values)),
+        Number(f"{label}: seeds below {bound:g}, of {len(values)}", below),
+    ]
+
+
+def judge(found: Evidence) -> list[Claim]:
+    seeds = found.detail("each seed")
+    sizes = sorted({int(label.split("N = ")[1].split(",")[0]) for label in seeds if label.startswith("fixed")})
+
+    def values(label: str) -> list[float]:
+        if label not in seeds:
+            raise NoEvidence(f"no seeds of {label!r}")
+        return seeds[label]
+
+    def clipped() -> Decided:
+        labels = [_fixed(size, CLIP) for size in protocols.SIZES]
+        return _all_below(labels, values, SOLVED)
+
+    def noise() -> Decided:
+        return _all_below([_noise("gnODE", CLIP)], values, NEGLIGIBLE)
+
+    def fewer(before: str, after: str, bound: float) -> Decided:
+        counts = {label: sum(value < bound for value in values(label)) for label in (before, after)}
+        return verdicts.plainly(counts[before] < counts[after]), {f"{k}, seeds below": v for k, v in counts.items()}
+
+    def ranks() -> Decided:
+        groups = {name: Group.of(values(_noise(name, CLIP))) for name in ("gnODE", "GRU")}
+        measured = {name: one.mean for name, one in groups.items()}
+        return verdicts.lower(groups["gnODE"], groups["GRU"], NEGLIGIBLE), measured
+
+    made = [
+        found.decide(CLIPPED, clipped),
+        found.decide(FITTED, noise),
+        *(
+            found.decide(
+                f"Without clipping fewer seeds of the nODE come below 0.01 (N = {size}).",
+                partial(fewer, _fixed(size, PLAIN), _fixed(size, CLIP), SOLVED),
+            )
+            for size in sizes
+        ),
+        found.decide(
+            f"Without clipping fewer seeds of the gnODE come below {NEGLIGIBLE:g}.",
+            partial(fewer, _noise("gnODE", PLAIN), _noise("gnODE", CLIP), NEGLIGIBLE),
+        ),
+        found.decide("With clipping the gnODE fits noise better than the GRU (N = 316, tau = 1 s).", ranks),
+    ]
+    return [claim for claim in made if claim.verdict != verdicts.OPEN]
+
+
+def _all_below(labels: list[str], values: Callable[[str], list[float]], bound: float) -> Decided:
+    """Decides whether every seed is below a bound, and that there are five of each."""
+    found = {label: values(label) for label in labels}
+    enough = all(len(own) >= len(protocols.SEEDS) for own in found.values())
+    holds = all(value < bound for own in found.values() for value in own)
+    return verdicts.plainly(holds and enough), {f"{label}, each seed": own for label, own in found.items()}
 
 
 def keeps(trained: Trained) -> dict[str, list[int]]:
@@ -48,6 +157,7 @@ ARTEFACT = Artefact(
     scales={"smoke": "1 min on two cores", "reduced": "15 min on two cores", "paper": "30 min on two cores"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
     may_be_partial=True,
     keeps=keeps,
 )

@@ -49,7 +49,11 @@ def judge(found: Evidence) -> list[Claim]:
         from_0, from_2 = speeds("ring-from-0", LIKE_A_DISK), speeds("ring-from-2", LIKE_A_RING)
         return verdicts.plainly(from_2["speed inside"] > from_0["speed inside"]), from_2
 
-    return [found.decide(LIKE_A_DISK, disk), found.decide(LIKE_A_RING, ring)]
+    return [
+        found.decide(LIKE_A_DISK, disk),
+        found.decide(LIKE_A_RING, ring),
+        flip_flop.continuous_attractor(found, "ring-from-0", "ring"),
+    ]
 
 
 ARTEFACT = Artefact(
