@@ -7,6 +7,7 @@ nothing to request from elsewhere.
 
 import hashlib
 import importlib.metadata
+import os
 import sys
 from pathlib import Path
 
@@ -38,7 +39,7 @@ nitpick_ignore_regex = [("py:class", r"(?!gnode\.).*")]
 suppress_warnings = [
     "myst.header"
 ]  # a section of generated results may begin two levels down; it is shown one level down
-maximum_signature_line_length = 72
+maximum_signature_line_length = 100
 toc_object_entries_show_parents = "hide"
 python_use_unqualified_type_names = True
 
@@ -50,6 +51,9 @@ highlight_language = "plain"
 # A notebook is run again only if it or the package has changed: what is kept is found by what the package holds.
 SOURCES = sorted((HERE.parent / "gnode").rglob("*.py"))
 DIGEST = hashlib.sha256(b"".join(path.read_bytes() for path in SOURCES)).hexdigest()[:12]
+# Kernels have a configuration of their own, not that of who builds the site; a local one need not warn of eavesdroppers.
+IPYTHON = HERE / "_build" / "ipython"
+os.environ["IPYTHONDIR"] = str(IPYTHON)
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(HERE / "_build" / f"notebooks-{DIGEST}")
 nb_execution_raise_on_error = True
@@ -77,9 +81,10 @@ html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_favicon = "_static/favicon.svg"
 html_copy_source = False
+COLOURS = ("color-brand-primary", "color-brand-content", "color-api-name")
 html_theme_options = {
-    "light_css_variables": {"color-brand-primary": "#1d5c85", "color-brand-content": "#1d5c85"},
-    "dark_css_variables": {"color-brand-primary": "#7fb8dd", "color-brand-content": "#7fb8dd"},
+    "light_css_variables": dict.fromkeys(COLOURS, "#1d5c85") | {"color-api-pre-name": "#5a6570"},
+    "dark_css_variables": dict.fromkeys(COLOURS, "#7fb8dd") | {"color-api-pre-name": "#9ca3ab"},
 }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
@@ -104,6 +109,9 @@ def setup(app: Sphinx) -> None:
 def make(docs: Path) -> None:
     """Writes the reference and the page that moves."""
     generate.write(docs)
+    generate.write_if_different(
+        IPYTHON / "profile_default" / "ipython_kernel_config.py", "get_config().IPKernelApp.log_level = 40\n"
+    )
     portrait.write(docs / "_build" / "extra" / "live")
 
 
