@@ -9,7 +9,7 @@ PACKAGES := explorer/node_modules/.package-lock.json
 TOOLS := build/tools/bin
 
 .PHONY: install install-browser demo test test-fast test-browser test-slow test-slow-turn test-gpu lint format explorer \
-	check-explorer bench install-docs pages docs docs-serve reproduce-smoke dist release-check try-lowest \
+	check-explorer bench install-docs pages docs docs-serve test-site reproduce-smoke dist release-check try-lowest \
 	lint-github clean
 
 install: .venv/installed
@@ -94,6 +94,9 @@ docs: pages install-docs ## these pages, then the site from nothing (docs/_build
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --jobs 2 --quiet \
 	    -d docs/_build/doctrees -b html docs docs/_build/html
 	$(BIN)/python docs/check_site.py
+
+test-site: install-browser ## opens every page of the site that was built in Chromium, at three widths
+	$(BIN)/python docs/check_site.py --browser
 
 docs-serve:            ## shows the site that was built, at http://localhost:8000
 	$(BIN)/python -m http.server --bind localhost --directory docs/_build/html 8000
