@@ -40,7 +40,7 @@ PYTHON = {page: [block for block in blocks(page, text) if block.language == "pyt
 WITH_PYTHON = [
     pytest.param(page, marks=pytest.mark.slow) if page in SLOW else page
     for page, found in PYTHON.items()
-    if any(block.mark != "not run" for block in found)
+    if any(block.mark != "not run" for block in found) and page != "README.md"  # tests/test_readme.py does
 ]
 
 
@@ -212,10 +212,11 @@ def test_the_commands_of_a_page_are_ones_that_gnode_takes(page, capsys):
         try:
             check_values(*parsed(words))
         except Exception as problem:
-            pytest.fail(f"{command}\n{problem}")
+            if not (command.in_sentence and type(problem).__name__ == "MissingParameter"):  # its options are known
+                pytest.fail(f"{command}\n{problem}")
 
 
-OTHERS = {"--array", "--wrap", "--upgrade", "--gres", "--time-min", "--extra-index-url", "--check"}
+OTHERS = {"--array", "--wrap", "--upgrade", "--gres", "--time-min", "--extra-index-url", "--check", "--lowest"}
 """Options of other programs that pages speak of."""
 
 
@@ -239,7 +240,7 @@ def test_options_in_sentences_exist():
     for page, text in TEXTS.items():
         for line, code in inline_code(page, text):
             for option in re.findall(r"(?:^|\s)(--[a-z][\w-]*)", code):
-                assert option in known, f"{page}:{line}: {code}"
+                assert option in known, f"{page}:{line}: {code} (options of other programs are in OTHERS)"
 
 
 def test_commands_are_found_where_they_hide():
