@@ -61,4 +61,5 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):  # type: ignore[mi
 
     def predict(self, X: Any) -> np.ndarray:
         """Returns the likeliest label of each trial."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        likeliest = np.argmax(self.predict_proba(X), axis=1)  # which says so first if nothing was fitted
+        return self.classes_[likeliest]
