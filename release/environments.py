@@ -90,7 +90,7 @@ class Environment:
 
     def without_places(self, line: str) -> str:
         """A line as it is kept: the places of this machine are nobody's business."""
-        for place, name in ((self.folder, ""), (ROOT, ""), (Path.home(), "~")):
+        for place, name in ((self.folder, ""), (ROOT, ""), (Path.home(), "~/")):
             line = line.replace(f"{place.resolve()}{os.sep}", name).replace(f"{place}{os.sep}", name)
         return line.rstrip()
 

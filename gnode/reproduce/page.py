@@ -42,12 +42,12 @@ def results_page(folder: str | Path) -> str:
 
 @checked
 def artefact_pages(folder: str | Path) -> dict[str, str]:
-    """Returns the page of every artefact that has a result in a folder, and that of the rules, by the names of their files.
+    """Returns the page of every artefact that has a result in a folder, of all of them and of the rules, by the names of their files.
 
     The files belong into the folder itself: pictures and links are relative to it.
 
     >>> list(artefact_pages(Path("no/such/folder")))
-    ['rules.md']
+    ['artefacts.md', 'rules.md']
     """
     folder = as_path("folder", folder)
     found = archive.read_results(folder)
@@ -56,4 +56,5 @@ def artefact_pages(folder: str | Path) -> dict[str, str]:
         for artefact in all_artefacts()
         if artefact.name in found
     }
-    return pages | {"rules.md": rules_page.page(found, folder.name)}
+    listed = {f"{summary.ALL}.md": summary.all_page(found, folder.name)}
+    return listed | pages | {"rules.md": rules_page.page(found, folder.name)}

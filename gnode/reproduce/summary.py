@@ -32,6 +32,38 @@ COMPARED = """Numbers that can be compared with a published one by two standard 
 Spoken words are left out: our data are version 1, the paper's are version 2. The last column names gnODEs."""
 
 
+THEMES: dict[str, tuple[str, ...]] = {
+    "Flip-flops and their attractors": (
+        "fig1",
+        "fig2",
+        "fixed-3bit",
+        "stable-points",
+        "pca-l2",
+        "abscissa-n6",
+        "table-fixed-points",
+        "square",
+        "rectangle-disk",
+        "ring",
+        "annulus-generalisation",
+        "gate-and-residual",
+    ),
+    "Fits of noise": ("fig3", "ou-tau", "ou-width", "ou-networks", "ou-depth"),
+    "Theory": ("critical-depth", "jacobian-spectra", "capacity"),
+    "Real data": ("table1", "table-tau", "table-characters", "table-critical", "table-critical-speech"),
+    "Beyond the paper": (
+        "gnode-protocol",
+        "fresh-trials",
+        "true-attractors",
+        "continuous-attractor",
+        "walker2d-protocol",
+        "relatives",
+    ),
+}
+"""All artefacts by what they are about, as the summary shows them."""
+ALL = "artefacts"
+"""The name of the page with a line for every artefact."""
+
+
 class Judged(NamedTuple):
     """A claim with the artefact and the scale that it was judged at."""
 
@@ -50,20 +82,39 @@ def page(found: dict[str, list[Result]], folder: str) -> str:
     of_paper = [one for one in claims if one.artefact.kind != EXTENSION]
     parts = [
         "# Every figure, table and claim of the paper",
-        f"Made by `gnode reproduce collect` from the JSON files in [{folder}]({folder}); no number is typed by hand. Every "
-        f"claim is counted once, and judged by [these rules]({folder}/rules.md), which also say what was changed after a "
-        "result had been seen.",
-        f"{len(found)} of {len(all_artefacts())} artefacts have been run{_by_scale(found)}.",
+        f"{len(found)} of {len(all_artefacts())} artefacts have been run{_by_scale(found)}. Every claim is counted once and "
+        f"judged by [rules]({folder}/rules.md) that also say what was changed after a result had been seen. Made by `gnode "
+        f"reproduce collect` from the JSON files in [{folder}]({folder}).",
         _counts(claims),
+        "## What holds",
+        _themes(claims, found, folder),
         "## What does not hold, and why",
-        _failures(of_paper, found, folder),
-        *_better(found, folder),
-        "## By artefact",
-        _overview(found, folder),
-        "## Not decided",
-        _open(of_paper, folder),
+        _by_reason(of_paper, (FAILS,), found, folder),
+        *_section("## What cannot be told apart", _by_reason(of_paper, (TIE, FLOOR), found, folder)),
+        *_section("## Better than published, and worse", _better_in_short(found, folder)),
+        f"What has not been decided, and what is missing, is on the page of [all artefacts]({folder}/{ALL}.md).",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def all_page(found: dict[str, list[Result]], folder: str) -> str:
+    """Returns the page with a line for every artefact, every comparison with a published number, and what is missing."""
+    judged = (one for artefact in all_artefacts() for one in _judged(artefact, found.get(artefact.name, [])))
+    of_paper = [one for one in judged if one.artefact.kind != EXTENSION]
+    compared = _better(found)
+    parts = [
+        "# All artefacts",
+        f"Made by `gnode reproduce collect`. The short story is the [summary](../{folder}.md).",
+        _overview(found),
+        *_section("## Better than published, and worse", compared and f"{COMPARED}\n\n{compared}"),
+        "## Not decided",
+        _open(of_paper),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _section(heading: str, text: str) -> list[str]:
+    return [heading, text] if text else []
 
 
 def _judged(artefact: Artefact, results: list[Result]) -> list[Judged]:
@@ -103,21 +154,39 @@ def _counts(claims: list[Judged]) -> str:
     return "\n".join(lines)
 
 
-def _failures(claims: Iterable[Judged], found: dict[str, list[Result]], folder: str) -> str:
-    lines = [row("artefact", "the paper's claim", "here", "why"), "|---|---|---|---|"]
-    for verdict in (FAILS, TIE, FLOOR):
-        for one in claims:
-            if one.verdict == verdict:
-                scale = "" if one.scale == "paper" else f" ({one.scale})"
-                reason = causes.why(one.artefact.name, one.claim["claim"], found)
-                lines.append(row(_link(one.artefact.name, folder), one.claim["claim"], verdict + scale, reason))
-    return "\n".join(lines) if len(lines) > 2 else "Nothing."
+def _themes(claims: list[Judged], found: dict[str, list[Result]], folder: str) -> str:
+    """Says of every artefact how many of its claims hold, a line for each theme."""
+    lines = []
+    for theme, names in THEMES.items():
+        parts = []
+        for name in names:
+            own = [one.verdict for one in claims if one.artefact.name == name and one.verdict != OPEN]
+            if own:
+                parts.append(f"{_link(name, folder)} {own.count(HOLDS)} of {len(own)}")
+            elif name in found:
+                parts.append(_link(name, folder))
+        if parts:
+            lines.append(f"- {theme}: {', '.join(parts)}.")
+    return "\n".join(lines)
 
 
-def _better(found: dict[str, list[Result]], folder: str) -> list[str]:
-    """Counts, by artefact, the numbers that are better and worse than the published ones by two standard errors."""
-    lines = [row("artefact", *_KINDS, "better here, with the published number"), "|" + "---|" * (len(_KINDS) + 2)]
-    seen: set[float] = set()
+def _by_reason(claims: Iterable[Judged], wanted: tuple[str, ...], found: dict[str, list[Result]], folder: str) -> str:
+    """Lists claims with a verdict, those with the same cause in one item, and last those without a known one."""
+    reasons: dict[str, list[str]] = {}
+    for one in claims:
+        if one.verdict in wanted:
+            scale = "" if one.scale == "paper" else f", {one.scale} scale"
+            why = causes.why(one.artefact.name, one.claim["claim"], found)
+            said = f"{one.claim['claim'].rstrip('.')} ({_link(one.artefact.name, folder)}{scale})"
+            reasons.setdefault(why, []).append(said.replace("|", r"\|"))
+    known = [f"- {'; '.join(said)}. **{why}**" for why, said in reasons.items() if why != causes.UNKNOWN]
+    unknown = [f"  - {said}" for said in reasons.get(causes.UNKNOWN, [])]
+    return "\n".join([*known, *(["- **Not known** why:", *unknown] if unknown else [])])
+
+
+def _compared(found: dict[str, list[Result]]) -> list[tuple[str, str, Counter[str], list[dict[str, Any]]]]:
+    """Compares numbers with the published ones: artefact, scale, counts, and the gnODE's numbers that are better."""
+    rows, seen = [], set[float]()
     for artefact in all_artefacts():
         for content in found.get(artefact.name, []):
             judged = {
@@ -125,27 +194,47 @@ def _better(found: dict[str, list[Result]], folder: str) -> list[str]:
                 for number in content["numbers"]
                 if number["ours"] not in seen
             }
-            counts = Counter(judged.values())
+            counts = Counter(kind for kind in judged.values() if kind)
             seen |= {number["ours"] for number in content["numbers"] if judged.get(number["name"])}
-            if content["scale"] == "smoke" or not any(judged.values()):
-                continue
-            scale = "" if content["scale"] == "paper" else f" ({content['scale']})"
-            own = [n for n in content["numbers"] if judged.get(n["name"]) == better.BETTER and "gnODE" in n["name"]]
-            listed = "; ".join(
-                f"{n['name'].replace(': minimum', '')} {n['ours']:.3g} ({n['published']})" for n in own[:3]
-            )
-            more = f"; {len(own) - 3} more" if len(own) > 3 else ""
-            cells = [str(counts[kind]) for kind in _KINDS]
-            lines.append(row(_link(artefact.name, folder) + scale, *cells, listed + more))
-    if len(lines) == 2:
-        return []
-    return ["## Better than published, and worse", COMPARED, "\n".join(lines)]
+            if content["scale"] != "smoke" and counts:
+                own = [n for n in content["numbers"] if judged.get(n["name"]) == better.BETTER and "gnODE" in n["name"]]
+                rows.append((artefact.name, content["scale"], counts, own))
+    return rows
+
+
+def _better_in_short(found: dict[str, list[Result]], folder: str) -> str:
+    """Says how many numbers are better and worse than the published ones, and names some of the gnODE's."""
+    rows = [row for row in _compared(found) if row[1] == "paper"]
+    if not rows:
+        return ""
+    total: Counter[str] = Counter()
+    for _, _, counts, _ in rows:
+        total += counts
+    said = ", ".join(f"{total[kind]} {kind}" for kind in _KINDS)
+    named = [f"- {_link(name, folder)}: {_listed(own)}" for name, _, _, own in rows if own]
+    return "\n".join(
+        [f"Of the numbers at the paper's scale, by two standard errors: {said}. Of gnODEs are better:", "", *named]
+    )
+
+
+def _listed(numbers: list[dict[str, Any]]) -> str:
+    some = [f"{n['name'].replace(': minimum', '')} {n['ours']:.3g} ({n['published']})" for n in numbers[:3]]
+    return "; ".join(some) + (f"; {len(numbers) - 3} more" if len(numbers) > 3 else "")
+
+
+def _better(found: dict[str, list[Result]]) -> str:
+    """Counts, by artefact, the numbers that are better and worse than the published ones by two standard errors."""
+    lines = [row("artefact", *_KINDS, "better here, with the published number"), "|" + "---|" * (len(_KINDS) + 2)]
+    for name, scale, counts, own in _compared(found):
+        shown = _link(name) + ("" if scale == "paper" else f" ({scale})")
+        lines.append(row(shown, *(str(counts[kind]) for kind in _KINDS), _listed(own)))
+    return "\n".join(lines) if len(lines) > 2 else ""
 
 
 _KINDS = (better.BETTER, better.SAME, better.WORSE)
 
 
-def _overview(found: dict[str, list[Result]], folder: str) -> str:
+def _overview(found: dict[str, list[Result]]) -> str:
     lines = [row("artefact", "where in the paper", "scale", "claims"), "|---|---|---|---|"]
     for artefact in all_artefacts():
         if artefact.name not in found:
@@ -154,7 +243,7 @@ def _overview(found: dict[str, list[Result]], folder: str) -> str:
         results = found[artefact.name]
         largest, *rest = results
         cells = (", ".join(archive.extent(largest)), _said(largest["checks"], largest))
-        lines.append(row(_link(artefact.name, folder), artefact.place, *cells))
+        lines.append(row(_link(artefact.name), artefact.place, *cells))
         for content in rest:
             what = "part of the rest" if missing_sweeps(results) else "the rest"
             decided = [claim for claim in content["checks"] if of_stored(claim) != OPEN]
@@ -175,15 +264,13 @@ def _agreeing(verdict: str, count: int) -> str:
     return verdict if count == 1 else COUNTED[verdict]
 
 
-def _open(claims: Iterable[Judged], folder: str) -> str:
+def _open(claims: Iterable[Judged]) -> str:
     lines = [row("claim", "what is missing"), "|---|---|"]
     for one in claims:
         if one.verdict == OPEN:
-            lines.append(
-                row(f"{_link(one.artefact.name, folder)}: {one.claim['claim']}", "its sweeps were not trained")
-            )
+            lines.append(row(f"{_link(one.artefact.name)}: {one.claim['claim']}", "its sweeps were not trained"))
     return "\n".join([*lines, *(row(*missing) for missing in MISSING)])
 
 
-def _link(name: str, folder: str) -> str:
-    return f"[{name}]({folder}/{name}.md)"
+def _link(name: str, folder: str = "") -> str:
+    return f"[{name}]({folder}/{name}.md)" if folder else f"[{name}]({name}.md)"

@@ -17,7 +17,7 @@ def docs_on_the_path(monkeypatch):
 
 
 def test_each_page_has_a_module():
-    assert MODULES == ["baselines", "folders", "kernel", "speed", "two_bit"]
+    assert MODULES == ["baselines", "citation", "folders", "kernel", "speed", "support", "two_bit"]
 
 
 @pytest.mark.parametrize("name", MODULES)

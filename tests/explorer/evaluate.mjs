@@ -1127,9 +1127,8 @@ var dotGeneral = (equation, [left, right], out) => {
   const b = arranged(right, rightBatch, rightSum);
   const batches = sizeOf(leftBatch.map((axis) => left.shape[axis]));
   const length = sizeOf(leftSum.map((axis) => left.shape[axis]));
-  const each = Math.max(1, batches * length);
-  const rows2 = left.data.length / each;
-  const columns2 = right.data.length / each;
+  const rows2 = free(left, leftBatch, leftSum);
+  const columns2 = free(right, rightBatch, rightSum);
   if (batches * rows2 * columns2 !== out.length) throw new Error("The operation 'dot_general' has operands that do not fit its result.");
   const [A, B] = [a.data, b.data];
   return () => {
@@ -1140,11 +1139,14 @@ var dotGeneral = (equation, [left, right], out) => {
     }
   };
 };
+function free(value, batch, summed) {
+  return sizeOf(value.shape.filter((_length, axis) => !batch.includes(axis) && !summed.includes(axis)));
+}
 var nothing = () => {
 };
 function arranged(value, batch, summed) {
-  const free = value.shape.map((_length, axis) => axis).filter((axis) => !batch.includes(axis) && !summed.includes(axis));
-  const permutation = [...batch, ...free, ...summed];
+  const free2 = value.shape.map((_length, axis) => axis).filter((axis) => !batch.includes(axis) && !summed.includes(axis));
+  const permutation = [...batch, ...free2, ...summed];
   if (keepsOrder(value.shape, permutation)) return { data: value.data, arrange: nothing };
   const own = stridesOf(value.shape);
   const data = new Float64Array(value.data.length);

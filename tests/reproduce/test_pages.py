@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gnode.reproduce import archive, better, causes, judging, page, rule_changes, verdicts
+from gnode.reproduce import archive, better, causes, judging, page, rule_changes, summary, verdicts
 from gnode.reproduce.artefact import Claim
 from gnode.reproduce.evidence import EARLIER, Evidence, NoEvidence
 from gnode.reproduce.registry import NAMES
@@ -131,3 +131,7 @@ def test_every_claim_is_counted_once():
     found = archive.read_results(DOCUMENTED)
     claims = {(name, claim["claim"]) for name, some in found.items() for one in some for claim in one["checks"]}
     assert sum(map(sum, counts)) == len(claims)
+
+
+def test_every_artefact_has_a_theme_in_the_summary():
+    assert sorted(name for names in summary.THEMES.values() for name in names) == sorted(NAMES)

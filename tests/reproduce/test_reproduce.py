@@ -195,8 +195,10 @@ def test_what_a_larger_scale_leaves_out_may_be_there_at_a_smaller_one(folder, tm
     (tmp_path / "table1-reduced.json").write_text(json.dumps(rest))
     made = page.results_page(tmp_path)
     assert f"1 of {len(NAMES)} artefacts have been run (1 at paper scale, 1 of them in part)" in made
-    assert "| [table1](NAME/table1.md) | Table 1 | paper, in part | 1 holds |".replace("NAME", tmp_path.name) in made
-    assert "|  |  | part of the rest: reduced | 1 does not hold |" in made
+    listed = page.artefact_pages(tmp_path)["artefacts.md"]
+    assert "| [table1](table1.md) | Table 1 | paper, in part | 1 holds |" in listed
+    assert "|  |  | part of the rest: reduced | 1 does not hold |" in listed
+    assert f"[table1]({tmp_path.name}/table1.md) 1 of 2" in made
     assert "| the paper's claims, at its scale | 1 | 0 | 0 | 0 | 0 |" in made
     assert "| the paper's claims, at a smaller scale | 0 | 1 | 0 | 0 | 0 |" in made
     own = page.artefact_pages(tmp_path)["table1.md"]
@@ -298,10 +300,12 @@ def test_states_and_page(folder):
     assert states["capacity"].startswith("smoke scale, 20")
     made = page.results_page(folder)
     assert f"3 of {len(NAMES)} artefacts have been run" in made
-    assert "| fig1 | Figure 1 | never run |  |" in made
     assert made == page.results_page(folder)
     pages = page.artefact_pages(folder)
-    assert set(pages) == {"annulus-generalisation.md", "capacity.md", "critical-depth.md", "rules.md"}
+    assert set(pages) == {
+        f"{own}.md" for own in ("annulus-generalisation", "capacity", "critical-depth", "rules", "artefacts")
+    }
+    assert "| fig1 | Figure 1 | never run |  |" in pages["artefacts.md"]
     assert "Run at smoke scale, not at the paper's" in pages["capacity.md"]
     assert "![capacity, panel A](capacity-a.png)" in pages["capacity.md"]
     assert "gnode reproduce run capacity --scale smoke" in pages["capacity.md"]

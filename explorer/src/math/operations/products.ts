@@ -12,9 +12,8 @@ const dotGeneral: Maker = (equation, [left, right], out) => {
   const b = arranged(right, rightBatch, rightSum);
   const batches = sizeOf(leftBatch.map((axis) => left.shape[axis]));
   const length = sizeOf(leftSum.map((axis) => left.shape[axis]));
-  const each = Math.max(1, batches * length);
-  const rows = left.data.length / each;
-  const columns = right.data.length / each;
+  const rows = free(left, leftBatch, leftSum);
+  const columns = free(right, rightBatch, rightSum);
   if (batches * rows * columns !== out.length) throw new Error("The operation 'dot_general' has operands that do not fit its result.");
   const [A, B] = [a.data, b.data];
   return () => {
@@ -25,6 +24,11 @@ const dotGeneral: Maker = (equation, [left, right], out) => {
     }
   };
 };
+
+/** The number of entries of an operand for each place in a batch and in a sum: of its axes that stay. Sums of nothing are zero. */
+function free(value: Value, batch: number[], summed: number[]): number {
+  return sizeOf(value.shape.filter((_length, axis) => !batch.includes(axis) && !summed.includes(axis)));
+}
 
 interface Arranged {
   data: Float64Array;
