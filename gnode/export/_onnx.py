@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper
+import onnx  # type: ignore[import-not-found]
+from onnx import TensorProto, helper  # type: ignore[import-not-found]
 
 from gnode.export._files import Words
 from gnode.export._functions import Functions

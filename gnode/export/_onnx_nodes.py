@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+import onnx  # type: ignore[import-not-found]
+from onnx import TensorProto, helper, numpy_helper  # type: ignore[import-not-found]
 
 from gnode.export._dialects import OF_TRUTHS, TRUTHS
 from gnode.export._graph import CONSTANT, INPUT, LITERAL, Node, in_order

@@ -42,7 +42,7 @@ def results_page(folder: str | Path) -> str:
 
 @checked
 def artefact_pages(folder: str | Path) -> dict[str, str]:
-    """Returns the page of every artefact that has a result in a folder, of all of them and of the rules, by the names of their files.
+    """Returns the pages of artefacts with a result in a folder, of all and of the rules, by the names of their files.
 
     The files belong into the folder itself: pictures and links are relative to it.
 

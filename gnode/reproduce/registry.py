@@ -28,7 +28,14 @@ FIGURES = (
 )
 TABLES = ("table1", "table-tau", "table-critical-speech", "table-fixed-points", "table-characters", "table-critical")
 CLAIMS = ("stable-points", "annulus-generalisation", "gate-and-residual", "capacity")
-EXTENSIONS = ("gnode-protocol", "fresh-trials", "true-attractors", "continuous-attractor", "walker2d-protocol", "relatives")
+EXTENSIONS = (
+    "gnode-protocol",
+    "fresh-trials",
+    "true-attractors",
+    "continuous-attractor",
+    "walker2d-protocol",
+    "relatives",
+)
 NAMES = (*FIGURES, *TABLES, *CLAIMS, *EXTENSIONS)
 """The names of all artefacts: figures, tables and claims, each in the order of the paper, then what goes beyond it."""
 

@@ -5,25 +5,26 @@ from typing import Any
 
 from gnode import errors
 
+BaseEstimator: Any
+ClassifierMixin: Any
+RegressorMixin: Any
+
 try:
-    from sklearn.base import (  # type: ignore[import-not-found]
-        BaseEstimator,  # type: ignore[no-redef]
-        ClassifierMixin,  # type: ignore[no-redef]
-        RegressorMixin,  # type: ignore[no-redef]
-    )
+    _base = importlib.import_module("sklearn.base")
 except ImportError:
 
-    class BaseEstimator:  # type: ignore[no-redef]
+    class _Missing:
         def __new__(cls, *args: Any, **options: Any) -> Any:
             raise errors.GnodeError(
                 f"{cls.__name__} needs scikit-learn, which is not installed: pip install 'gnode[sklearn]'."
             )
 
-    class ClassifierMixin:  # type: ignore[no-redef]
+    class _Nothing:
         pass
 
-    class RegressorMixin:  # type: ignore[no-redef]
-        pass
+    BaseEstimator, ClassifierMixin, RegressorMixin = _Missing, _Nothing, _Nothing
+else:
+    BaseEstimator, ClassifierMixin, RegressorMixin = _base.BaseEstimator, _base.ClassifierMixin, _base.RegressorMixin
 
 
 __all__ = ["BaseEstimator", "ClassifierMixin", "RegressorMixin", "part"]
