@@ -8,7 +8,7 @@ PACKAGES := explorer/node_modules/.package-lock.json
 # What builds and checks a release has an environment of its own, so that nothing of the package's is near.
 TOOLS := build/tools/bin
 
-.PHONY: install install-browser demo test test-fast test-browser test-slow test-slow-turn test-gpu lint format explorer \
+.PHONY: install install-browser demo test test-fast test-browser test-extras test-slow test-slow-turn test-gpu lint format explorer \
 	check-explorer bench install-docs pages docs docs-serve test-site reproduce-smoke dist release-check try-lowest \
 	lint-github clean
 
@@ -36,6 +36,13 @@ test-fast: install     ## style, and the tests that take less than a quarter of 
 
 test-browser: install-browser ## the tests of the explorer's page, which fail if there is no browser
 	GNODE_TEST_BROWSER=1 $(PYTEST) tests/explorer/test_browser*.py tests/explorer/test_asset.py -n 2 --dist worksteal
+
+test-extras: .venv/installed-extras ## the tests of gnode.sklearn and of exports to ONNX, which fail if their packages are missing
+	GNODE_TEST_EXTRAS=1 $(PYTEST) tests/estimators tests/export -n 2 --dist worksteal
+
+.venv/installed-extras: pyproject.toml .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[sklearn,onnx]' onnxruntime
+	touch .venv/installed-extras
 
 test-slow: install     ## tests that train for minutes, with full compiler optimisation
 	JAX_DISABLE_MOST_OPTIMIZATIONS=0 XLA_FLAGS= $(PYTEST) -m slow

@@ -12,7 +12,7 @@ import pytest
 @pytest.fixture(scope="session", autouse=True)
 def scikit_learn():
     if importlib.util.find_spec("sklearn") is None:
-        sentence = "scikit-learn is not installed: pip install 'gnode[sklearn]'."
+        sentence = "scikit-learn is not installed; run 'make test-extras'."
         if os.environ.get("GNODE_TEST_EXTRAS") == "1":
             pytest.fail(f"GNODE_TEST_EXTRAS is 1, but {sentence}", pytrace=False)
         pytest.skip(sentence)
