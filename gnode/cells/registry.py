@@ -235,6 +235,7 @@ def register(name: str, entry: CellEntry) -> None:
 
     **Raises:** `ArgumentError` if the name is taken or an option is not in `OPTIONS`.
 
+    >>> import dataclasses
     >>> register("my_gru", dataclasses.replace(CELLS["gru"], label="my GRU"))
     >>> cell_label("my_gru"), CELLS.pop("my_gru").options
     ('my GRU', ('tau', 'learn_tau', 'init', 'bias_std'))

@@ -21,7 +21,7 @@ from gnode.solve._cores import Integrate, over_cores
 from gnode.solve._described_euler import described_euler, is_described
 from gnode.solve._diagonal import all_bins_of_diagonal, is_diagonal
 from gnode.solve._gated_euler import gated_euler, has_hand_written_derivative, pays
-from gnode.solve._layers import found_by_loop, layer_by_layer
+from gnode.solve._layers import Beside, found_by_loop, layer_by_layer
 from gnode.solve._path import Bin, bins_of
 from gnode.solve._shapes import bin_lengths, check_batch, check_trial, type_of_state
 from gnode.solve._solver import Solver, as_solver
@@ -141,7 +141,7 @@ def rollout_batch_at_once(
     (4, 5, 3)
     """
     check_batch(cell, xs, h0, dt, noise, guess)
-    return _at_once(cell, xs, h0, dt, solver, noise, guess)
+    return _at_once(cell, xs, h0, dt, solver, Beside(noise, guess))
 
 
 @checked
@@ -177,7 +177,7 @@ def rollout_batch(
     (4, 5, 3)
     """
     check_batch(cell, xs, h0, dt, noise)
-    return _trials(cell, xs, h0, dt, solver, gradient_only, noise)
+    return _trials(cell, xs, h0, dt, solver, Beside(noise), gradient_only)
 
 
 def _trials(
@@ -186,21 +186,19 @@ def _trials(
     h0: Array,
     dt: Array,
     solver: Solver,
+    beside: Beside,
     gradient_only: bool = False,
-    noise: Array | None = None,
-    first: Array | None = None,
 ) -> Float[Array, "trials time state"]:
-    """Integrates a batch by the implementation that suits it. `first` is the input before the first sample."""
+    """Integrates a batch by the implementation that suits it."""
     if isinstance(cell, Layers):
 
-        def of_layer(
-            layer: Cell, xs: Array, h0: Array, solver: Solver, noise: Array | None, _: Any, first: Any
-        ) -> AtOnce:
-            return found_by_loop(_trials(layer, xs, h0, dt, solver, gradient_only, noise, first))
+        def of_layer(layer: Cell, xs: Array, h0: Array, solver: Solver, beside: Beside) -> AtOnce:
+            return found_by_loop(_trials(layer, xs, h0, dt, solver, beside, gradient_only))
 
-        return layer_by_layer(of_layer, cell, xs, h0, solver, noise).states
+        return layer_by_layer(of_layer, cell, xs, h0, solver, beside).states
     if goes_at_once(cell, solver, *xs.shape[:2]):
-        return _at_once(cell, xs, h0, dt, solver, noise, first=first).states
+        return _at_once(cell, xs, h0, dt, solver, beside).states
+    noise, _, first = beside
     if not cell.has("control"):
         first = None  # what no other cell feels
     kicks = _kicks(cell, dt, noise)
@@ -229,7 +227,7 @@ def _integrate(
     cell: Cell, xs: Array, h0: State, steps: Float[Array, " time"], solver: Solver
 ) -> Float[Array, "time state"]:
     if isinstance(cell, Layers | DiagonalCell) or goes_at_once(cell, solver, 1, xs.shape[0]):
-        return _trials(cell, xs[None], h0[None], steps[None], solver)[0]
+        return _trials(cell, xs[None], h0[None], steps[None], solver, Beside())[0]
     if _is_by_hand(cell, solver, trials=1):
         return _by_hand(cell, solver)(h0[None], (xs[:, None], steps[:, None]))[:, 0]
     return _by_steps(cell, xs, h0, steps, solver)
@@ -237,28 +235,18 @@ def _integrate(
 
 @eqx.filter_jit
 def _integrate_at_once(cell: Cell, xs: Array, h0: Array, steps: Array, solver: Solver, guess: Array | None) -> AtOnce:
-    return _at_once(cell, xs, h0, steps, solver, guess=guess)
+    return _at_once(cell, xs, h0, steps, solver, Beside(guess=guess))
 
 
-def _at_once(
-    cell: Cell,
-    xs: Array,
-    h0: Array,
-    dt: Array,
-    solver: Solver,
-    noise: Array | None = None,
-    guess: Array | None = None,
-    first: Array | None = None,
-) -> AtOnce:
+def _at_once(cell: Cell, xs: Array, h0: Array, dt: Array, solver: Solver, beside: Beside) -> AtOnce:
     """Integrates a batch, all bins at once; layers one after the other."""
     if isinstance(cell, Layers):
 
-        def run(
-            layer: Cell, xs: Array, h0: Array, solver: Solver, noise: Array | None, guess: Array | None, first: Any
-        ) -> AtOnce:
-            return _at_once(layer, xs, h0, dt, solver, noise, guess, first)
+        def run(layer: Cell, xs: Array, h0: Array, solver: Solver, beside: Beside) -> AtOnce:
+            return _at_once(layer, xs, h0, dt, solver, beside)
 
-        return layer_by_layer(run, cell, xs, h0, solver, noise, guess)
+        return layer_by_layer(run, cell, xs, h0, solver, beside)
+    noise, guess, first = beside
     kicks = _kicks(cell, dt, noise)
     if isinstance(cell, DiagonalCell) and is_diagonal(cell, solver):
         states = all_bins_of_diagonal(cell, xs, h0, dt, solver, kicks)

@@ -49,7 +49,7 @@ def test_every_public_function_is_called_or_has_a_reason_not_to_be():
         (lambda: plots.loss_curves({"a": np.ones(2)}, colours=["blu"]), "colours is 'blu', but must be a colour"),
         (lambda: plots.flow_field(table.field(), limits=1), "flow_field has no argument 'limits'"),
         (lambda: report.write_report(table.run(), "new", progress=lambda: None), "must be a function of 1 argument"),
-        (lambda: reproduce.Claim("A.", "yes"), "holds is 'yes', but must be True or False or None"),
+        (lambda: reproduce.Claim("A.", "yes"), "verdict is 'yes', but must be one of: holds"),
     ],
 )
 def test_sentences(call, sentence, tmp_path, monkeypatch):

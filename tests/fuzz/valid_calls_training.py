@@ -426,7 +426,7 @@ def _reproduce() -> dict[str, Callable[[], Call]]:
             {"name": "a", "task": "flipflop-square", "settings": {"lr": [0.1]}, "search": ("lr",), "search_with": {}},
         ),
         "Number": lambda: (reproduce.Number, {"name": "a", "ours": 1.0, "published": "1", "std": 0.1, "seeds": 3}),
-        "Claim": lambda: (reproduce.Claim, {"claim": "A.", "holds": True, "measured": {"a": 1.0}}),
+        "Claim": lambda: (reproduce.Claim, {"claim": "A.", "verdict": "holds", "measured": {"a": 1.0}, "note": ""}),
         "Outcome": lambda: (reproduce.Outcome, {"numbers": numbers, "claims": [], "figures": {}, "details": {}}),
         "Trained": lambda: (reproduce.Trained, {"scale": "smoke", "sweeps": {"a": sweeps.Sweep(stored_sweep())}}),
         "Artefact": lambda: (
@@ -448,6 +448,7 @@ def _reproduce() -> dict[str, Callable[[], Call]]:
         ),
         "find_artefact": lambda: (reproduce.find_artefact, {"name": "capacity"}),
         "results_page": lambda: (reproduce.results_page, {"folder": fresh("results")}),
+        "artefact_pages": lambda: (reproduce.artefact_pages, {"folder": fresh("results")}),
         "prepare_artefact": lambda: (
             reproduce.prepare_artefact,
             {"request": reproduce.Request("annulus-generalisation"), "out": fresh("results"), "sweeps": None},
