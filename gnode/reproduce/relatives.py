@@ -22,6 +22,9 @@ from gnode.types import count_parameters
 BUDGET = 40_000
 """The largest number of parameters of a network."""
 
+RAW_BINS = 64
+"""The samples of a window of Walker2D, which lie in 84 bins."""
+
 
 class Kind(NamedTuple):
     """A network of the comparison: its cell, the cell's options, and its size: N, or the width of one or two layers."""

@@ -28,12 +28,13 @@ import numpy as np
 
 from gnode import plots
 from gnode.init import SMALL_BIAS_STD
-from gnode.reproduce import real_data, verdicts
+from gnode.reproduce import real_data, relatives, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, SweepPlan, Trained
 from gnode.reproduce.evidence import Evidence
 from gnode.reproduce.relatives import DATA, KINDS, PAIRS, Measured, label_of, measure, settings_of
 from gnode.reproduce.verdicts import Group
 from gnode.sweeps import Sweep
+from gnode.train import growing
 
 SEARCHED = ("lr", "weight_decay", "tau")
 TRAINING: dict[str, Any] = {
@@ -52,6 +53,8 @@ OF_TASK: dict[str, dict[str, Any]] = {
     "ou": {"epochs": 1000},
 }
 """The length of training by task, the same for every network."""
+OF_DATA: dict[str, dict[str, Any]] = {"walker2d-raw": {"spans": growing(relatives.RAW_BINS, 22, 40, last=60)}}
+"""What differs on some data of a task: the samples alone are fewer than the bins that they lie in."""
 REDUCED: dict[str, dict[str, Any]] = {
     "walker2d": {"epochs": 40, "batch_size": 64, "lr": 5e-3, "spans": None},
     "characters": {"epochs": 40, "lr": 5e-3, "spans": None},
@@ -84,7 +87,7 @@ def _plan(data: str, kind: str, reduced: bool = False, size: int | None = None) 
     """Returns the sweep of one network on one data set, at paper or reduced scale; with a `size`, at smoke scale."""
     of = DATA[data]
     own: dict[str, Any] = {"bias_std": SMALL_BIAS_STD} if kind in ("rnn", "mgru", "node", "gnode", "anode") else {}
-    own |= settings_of(kind, data, size) | TRAINING | OF_TASK[of.task]
+    own |= settings_of(kind, data, size) | TRAINING | OF_TASK[of.task] | OF_DATA.get(data, {})
     own["tau"] = [bins * of.step for bins in BINS_OF_TAU]
     if size:
         return SweepPlan(name_of(data, kind), of.task, own | SMOKE)
