@@ -171,7 +171,7 @@ def test_fixed_points_are_those_of_python(tmp_path, name):
     got = [point for point in got if (point["kind"] == "marginal") == (name == UNDAMPED)]
     got.sort(key=lambda point: as_array(point["h"]).round(5).tolist())
     order = np.lexsort(isolated.points.round(5).T[::-1])
-    if name == ONE or name == UNDAMPED:
+    if name in (ONE, UNDAMPED):
         assert len(isolated) == 1
     else:
         assert "stable" in isolated.stability.flow_class
