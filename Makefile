@@ -78,10 +78,12 @@ bench: install-browser ## ratios against what a user would pick instead, each me
 	$(BIN)/python benchmarks/training_step.py
 	$(BIN)/python benchmarks/sweep_throughput.py
 	$(BIN)/python benchmarks/fixed_points.py
+	$(BIN)/python benchmarks/common_tool.py
+	$(BIN)/python benchmarks/parallel_in_time.py
 	$(BIN)/python benchmarks/callbacks.py
 	$(BIN)/python benchmarks/explorer_frames.py
 
-reproduce-smoke: install ## all 24 figures, tables and claims of the paper, small (needs the data sets of `gnode data`)
+reproduce-smoke: install ## every figure, table and claim, small (needs the data sets of `gnode data`)
 	failed=; for name in $$($(BIN)/python -c 'from gnode.reproduce import NAMES; print(*NAMES)'); do \
 	    $(BIN)/gnode reproduce run $$name --scale smoke --out runs/reproduce-smoke || failed="$$failed $$name"; done; \
 	    test -z "$$failed" || { echo "not made:$$failed"; exit 1; }

@@ -63,10 +63,11 @@ and without the fused kernel, and the whole grid of the flip-flop task: [results
   that expand.
 - **A streamed kernel on a GPU** (`gnode.solve.gpu.streamed`, Pallas; `kernel="streamed"`): the weights are read block by
   block in every bin, so layers may have any width, and GRU, LSTM and LEM are supported too. One multiprocessor of the chip
-  takes 64 trials of a network, so it pays where several networks fill the chip: in the table of networks side by side
-  below, it beats the loop for 27 networks and loses to it for 5 and 9, alone on the GPU. It is meant for large groups, or
-  for several processes that share a GPU, and is never chosen by default. It trained Walker2D's networks with N = 100 and
-  316 and the reduced tables of speech and letters on the [results page](results/reproduce.md#table1).
+  takes a tile of trials of a network, so it pays where several networks fill the chip: in the table of networks side by
+  side below, it beats the loop for 27 networks and loses to it for 5 and 9, alone on the GPU. Training chooses it where
+  networks side by side fill the chip and layers are of a width at which it was faster (`pays` in `solve/gpu/streamed.py`).
+  It trained Walker2D's networks with N = 100 and 316 and the reduced tables of speech and letters on the [results
+  page](results/reproduce.md#table1).
 - **All cores of a CPU**: a sweep trains one member on each core. A single network splits the trials of a batch over
   `cores`, an explicit and recorded choice (`gnode train --cores 2`), because the sums are then taken in another order; it
   pays from about fifty trials on.
@@ -74,9 +75,12 @@ and without the fused kernel, and the whole grid of the flip-flop task: [results
   state for both halves (`Cell.fields_of_blocks`).
 - **All bins of a trajectory at once** (`time="parallel"`, `gnode/solve/_at_once.py`): Newton's method on the whole sequence
   of states, each round a linear recurrence in log T products. It is for GPUs, where a loop over bins waits for its own
-  launches; on a CPU, in the table below, the loop is as fast or faster, so it is never chosen by itself. Trained networks
-  with two states need few rounds; those with three and six need more than are allowed for so few bins, and fall back to
-  the loop, as a chaotic network does.
+  launches; on a CPU, in the table below, the loop is as fast or faster. `time="auto"` chooses it on a GPU alone, for the
+  gated family from 1000 bins on where few states run side by side (`_wins` in `solve/parallel.py`). How many rounds a
+  trained network needs depends on how slowly its errors decay: most in the tables need few, those of the slow noise fits
+  more than are allowed, and then the loop takes over, as it does for a chaotic network. In the GPU table "loop" is the loop
+  in float32, which computes what Newton's method computes, and "loop by itself" what training would choose without it,
+  with products rounded to TF32; there rounds were limited to 200, where 30 are allowed now.
 - **Compiled programs are kept** between processes (`gnode/compilation_cache.py`), and what is slow to import is imported
   where it is needed.
 - **Checkpointed memory** for long sequences (`memory="checkpoint"`).

@@ -166,7 +166,7 @@ def keep_command(
 def restore_command(name: Name = None, sweeps: TrainedSweeps = RESULTS / "sweeps", weights: Weights = KEPT) -> None:
     """Make trained sweeps of kept weights, so that `gnode reproduce run` only has to analyse them.
 
-    Example: gnode reproduce restore true-attractors && gnode reproduce run true-attractors --scale paper
+    Example: gnode reproduce restore walker2d-protocol && gnode reproduce run walker2d-protocol --scale paper
     """
     from gnode.reproduce import find_artefact
     from gnode.reproduce.kept_weights import restore_weights

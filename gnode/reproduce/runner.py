@@ -11,7 +11,7 @@ from gnode.os_errors import as_path
 from gnode.reproduce import archive, result_files
 from gnode.reproduce.artefact import Artefact, Trained
 from gnode.reproduce.request import Request
-from gnode.reproduce.training_code import common_code, record_code
+from gnode.reproduce.training_code import common_code, record_code, refuse_another
 from gnode.sweeps import Sweep, resume_sweep, sweep_or_resume
 from gnode.sweeps.engines.registry import check_engine
 from gnode.tasks import cache
@@ -100,15 +100,18 @@ def _make_sweeps(
     """Trains, resumes or finds the requested sweeps, and returns them by name; without `how`, they are only prepared."""
     require_data(request.artefact)
     folder = out / SWEEPS if sweeps is None else as_path("sweeps", sweeps)
-    made = {}
+    prepared = {}
     for plan in request.plans:
-        tell(f"sweep {plan.name}")
         searched = {"search": plan.search, "search_with": plan.search_with}
         place = folder / f"{plan.name}-{request.folder_suffix}"
-        prepared = sweep_or_resume(plan.task, place, prepare=True, **searched, **plan.settings)
-        if prepared.todo():
-            record_code(prepared.folder)
-        made[plan.name] = resume_sweep(prepared.folder, **how) if how else prepared
+        prepared[plan.name] = sweep_or_resume(plan.task, place, prepare=True, **searched, **plan.settings)
+    refuse_another(prepared.values())
+    made = {}
+    for name, sweep in prepared.items():
+        tell(f"sweep {name}")
+        if sweep.todo():
+            record_code(sweep.folder)
+        made[name] = resume_sweep(sweep.folder, **how) if how else sweep
     return made
 
 

@@ -22,13 +22,15 @@ from gnode.solve.gpu.side_by_side import networks_side_by_side
 WIDEST_FULL = 64
 """Up to this many states `jacobian="auto"` takes full Jacobians: a round costs their cube, and their square in memory."""
 MOST_ROUNDS = 30
-"""Networks that were trained took at most ten, whatever the length (benchmarks/parallel_in_time.py). What has not converged
-after three times as many hardly ever does, and the loop takes over."""
+"""Most trained networks took at most ten, whatever the length (benchmarks/parallel_in_time.py). Where errors along the
+trajectory decay very slowly, as in fits of slow noise, the rounds grow with its length: by then the loop is as fast, and it
+takes over. Of a chaotic network they never converge."""
 
 FEWEST_BINS, MOST_SIDE_BY_SIDE, WIDEST_CHOSEN = 1000, 100, 128
 """Where "auto" computes all bins at once, on a GPU: from so many bins on, if the states of all trials of all networks are at
-most so many variables, in the gated family with layers of at most so many units. There it was faster than the fused kernel,
-1.5 times at the edges and 10 times and more for 20,000 bins; other cells and sizes were not measured, or lost."""
+most so many variables, in the gated family with layers of at most so many units and a state that full Jacobians suit. There
+it was faster than the fused kernel: from 1.5 times at the edges to 16 times for 20,000 bins of two states (3.6 for 32).
+Other cells and sizes were not measured, or lost."""
 
 
 class AtOnce(NamedTuple):
@@ -122,7 +124,8 @@ def _wins(cell: Cell, solver: Solver, trials: int, time: int) -> bool:
         return False
     widest = max(W.shape[0] for stack in stacks(cell) for W in stack.W)
     side_by_side = networks_side_by_side() * trials * cell.state_size
-    return widest <= WIDEST_CHOSEN and time >= FEWEST_BINS and side_by_side <= MOST_SIDE_BY_SIDE
+    small = widest <= WIDEST_CHOSEN and cell.state_size <= WIDEST_FULL and side_by_side <= MOST_SIDE_BY_SIDE
+    return small and time >= FEWEST_BINS
 
 
 def _step(structure: PyTree, solver: Solver, values: PyTree, h: Array, bin: PyTree) -> Array:
