@@ -125,7 +125,7 @@ try-lowest:            ## the quick tests in a fresh environment, with the lowes
 	$(PYTHON) release/try_suite.py --lowest
 
 lint-github: build/tools/installed ## CITATION.cff, the workflows and the forms of .github, by their schemas
-	$(TOOLS)/cffconvert --validate -i CITATION.cff
+	$(TOOLS)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	$(TOOLS)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(TOOLS)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(TOOLS)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
@@ -134,7 +134,7 @@ lint-github: build/tools/installed ## CITATION.cff, the workflows and the forms 
 
 build/tools/installed:
 	$(PYTHON) -m venv build/tools
-	$(TOOLS)/python -m pip install --quiet --disable-pip-version-check build twine cffconvert check-jsonschema
+	$(TOOLS)/python -m pip install --quiet --disable-pip-version-check build twine 'check-jsonschema>=0.36'
 	touch $@
 
 clean:
