@@ -9,6 +9,7 @@ import datetime
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 TRIED = ROOT / "release" / "tried"
 KEPT_LINES = 3
+OTHER_PLACES = re.compile(r"(?<![\w.~])(file://)?/(home|root|tmp|work|opt|Users)/[^\s'\"]*")
+"""What looks like a path of a machine beyond the folders that have names here, such as that of a package index."""
 
 
 class Failed(Exception):
@@ -92,7 +95,7 @@ class Environment:
         """A line as it is kept: the places of this machine are nobody's business."""
         for place, name in ((self.folder, ""), (ROOT, ""), (Path.home(), "~/")):
             line = line.replace(f"{place.resolve()}{os.sep}", name).replace(f"{place}{os.sep}", name)
-        return line.rstrip()
+        return OTHER_PLACES.sub("a place of this machine", line).rstrip()
 
     def about(self) -> dict[str, Any]:
         """Versions, platform and devices, as the gnode of this environment tells them."""

@@ -25,6 +25,7 @@ os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(ROOT / ".pytest_cache" / 
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 import dataclasses
+import gc
 import importlib.util
 import signal
 
@@ -63,6 +64,18 @@ def pytest_terminal_summary(terminalreporter, config):
                     seconds[report.nodeid] = seconds.get(report.nodeid, 0.0) + report.duration
         long = sorted(name for name, total in seconds.items() if total > LONG)
         LONG_TESTS.write_text("\n".join(long) + "\n")
+
+
+MOST_MEMORY = 1 * 2**30
+"""Bytes of a worker beyond which the programs that it compiled are dropped: those of all tests together fill a machine."""
+
+
+def pytest_runtest_teardown(item, nextitem):
+    if nextitem is None or nextitem.path != item.path:
+        statm = Path("/proc/self/statm")
+        if statm.exists() and int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") > MOST_MEMORY:
+            jax.clear_caches()
+            gc.collect()
 
 
 @pytest.fixture(autouse=True, scope="session")

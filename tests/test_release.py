@@ -232,6 +232,8 @@ def test_what_is_kept_of_a_line_names_no_place_of_the_machine(tmp_path):
     environment.folder = tmp_path / "try"
     said = f"written {tmp_path}/try/work/demo/flow.png, see {ROOT}/docs and {Path.home()}/x"
     assert environment.without_places(said) == "written work/demo/flow.png, see docs and ~/x"
+    index = environment.without_places("WARNING: Location 'file:///opt/index/six/' is ignored")
+    assert index == "WARNING: Location 'a place of this machine' is ignored"
     assert environments.slug("Debian GNU/Linux 12 (bookworm)") == "debian-gnu-linux-12"
 
 

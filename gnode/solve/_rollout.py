@@ -251,7 +251,7 @@ def _at_once(cell: Cell, xs: Array, h0: Array, dt: Array, solver: Solver, beside
     if isinstance(cell, DiagonalCell) and is_diagonal(cell, solver):
         states = all_bins_of_diagonal(cell, xs, h0, dt, solver, kicks)
         return AtOnce(states, jnp.int32(1), jnp.bool_(True))
-    return all_at_once(cell, xs, h0, dt, solver, kicks, guess, first)
+    return all_at_once(cell, xs, h0, dt, solver, kicks=kicks, guess=guess, first=first)
 
 
 def _by_steps(

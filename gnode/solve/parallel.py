@@ -58,6 +58,7 @@ def all_at_once(
     h0: Float[Array, "trials state"],
     dt: Float[Array, "trials time"],
     solver: Solver,
+    *,
     kicks: Float[Array, "trials time state"] | None = None,
     guess: Float[Array, "trials time state"] | None = None,
     first: Float[Array, "trials inputs"] | None = None,
