@@ -187,7 +187,7 @@ def lmu(
     errors.affordable("memories", memories, 8.0 * memories * order * (state + memories * order))
     rule = initialiser(init, bias_std)
     own = timescale(tau, learn_tau, state)
-    theta = 100 * float(jnp.mean(own())) if theta is None else errors.positive("theta", theta)
+    longest = 100 * jnp.mean(own()) if theta is None else errors.positive("theta", theta)
     key_x, key_h, key_W, key_V, key_R, key_G = jax.random.split(as_key(key), 6)
 
     def lecun(key: Key, columns: int) -> Array:
@@ -208,7 +208,7 @@ def lmu(
         R=rule.weight(key_R, (state, state)),
         gate=gate,
         timescale=own,
-        theta=jnp.asarray(float(theta)),
+        theta=jnp.asarray(longest, float),
         order=order,
         gating=gating,
         inputs=inputs,

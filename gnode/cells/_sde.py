@@ -17,7 +17,7 @@ from gnode.init import Initialiser, initialiser
 from gnode.types import Key, as_key
 
 FIRST_NOISE = 0.1
-"""The noise of a fresh network is about so large."""
+"""In a time tau the noise moves the states of a fresh network by about so much."""
 
 
 @checked_class
@@ -68,7 +68,7 @@ def gated_nsde(
 
     **Arguments:** those of `gated`, and `noise_widths`, the widths of the hidden layers of S.
 
-    **Returns:** a `NeuralSDE` cell. Its noise begins at about 0.1.
+    **Returns:** a `NeuralSDE` cell. Its noise begins at a size that moves a state by about 0.1 in a time tau.
 
     >>> gated_nsde(2, 3, noise_widths=(8,), key=0).S.depth
     2
@@ -79,8 +79,9 @@ def gated_nsde(
     cell = gated(inputs, state, widths=widths, gate=gate, init=init, bias_std=bias_std, key=key, **options)
     key_S = jax.random.fold_in(as_key(key), 1)
     S = draw_stack(key_S, inputs, state, noise_widths, rule, rule, hidden=cell.F.hidden, final="identity")
-    # At the beginning S is about the value at which softplus is FIRST_NOISE.
-    S = eqx.tree_at(lambda S: (S.W[-1], S.b[-1]), S, (0.1 * S.W[-1], S.b[-1] + jnp.log(jnp.expm1(FIRST_NOISE))))
+    # In a time tau the noise is softplus(S) / sqrt(tau); S begins near the value at which that is FIRST_NOISE.
+    first = jnp.log(jnp.expm1(FIRST_NOISE * jnp.sqrt(cell.time_constant)))
+    S = eqx.tree_at(lambda S: (S.W[-1], S.b[-1]), S, (0.1 * S.W[-1], S.b[-1] + first))
     fields = {name: getattr(cell, name) for name in ("F", "G", "timescale", "inputs", "units", "leak")}
     return NeuralSDE(**fields, S=S)
 

@@ -1,7 +1,7 @@
 """Makes an artefact: trains its sweeps, or finds them trained, analyses them and writes the result."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ from gnode import errors, tasks
 from gnode.arguments import check_takes, checked
 from gnode.os_errors import as_path
 from gnode.reproduce import archive, result_files
-from gnode.reproduce.artefact import Artefact, Trained
+from gnode.reproduce.artefact import Artefact, SweepPlan, Trained
 from gnode.reproduce.request import Request
 from gnode.reproduce.training_code import common_code, record_code, refuse_another
 from gnode.sweeps import Sweep, resume_sweep, sweep_or_resume
@@ -98,7 +98,7 @@ def _make_sweeps(
     request: Request, out: Path, sweeps: str | Path | None, tell: Tell = lambda step: None, **how: Any
 ) -> dict[str, Sweep]:
     """Trains, resumes or finds the requested sweeps, and returns them by name; without `how`, they are only prepared."""
-    require_data(request.artefact)
+    require_data(request.artefact, request.plans)
     folder = out / SWEEPS if sweeps is None else as_path("sweeps", sweeps)
     prepared = {}
     for plan in request.plans:
@@ -115,14 +115,15 @@ def _make_sweeps(
     return made
 
 
-def missing_data(artefact: Artefact) -> list[str]:
-    """Returns the names of the data sets that an artefact needs and that are not on this machine."""
-    return [name for name in artefact.data if cache.find(name, tasks.DATASETS[name].files) is None]
+def missing_data(artefact: Artefact, plans: Sequence[SweepPlan] | None = None) -> list[str]:
+    """Returns the names of the data sets that an artefact, or some of its sweeps, needs and that are not on this machine."""
+    needed = [name for name in artefact.data if plans is None or name.partition("-v")[0] in {one.task for one in plans}]
+    return [name for name in needed if cache.find(name, tasks.DATASETS[name].files) is None]
 
 
-def require_data(artefact: Artefact) -> None:
-    """Raises an `ArgumentError` if a data set that the artefact needs is missing."""
-    missing = missing_data(artefact)
+def require_data(artefact: Artefact, plans: Sequence[SweepPlan] | None = None) -> None:
+    """Raises an `ArgumentError` if a data set that the artefact, or those of its sweeps, needs is missing."""
+    missing = missing_data(artefact, plans)
     if missing:
         raise errors.ArgumentError(
             f"{artefact.name} needs data sets that are missing ({', '.join(missing)}); get them with `gnode data get`, or "

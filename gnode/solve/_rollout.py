@@ -56,7 +56,7 @@ def rollout(
     - `ts`: instead of `dt`, the time + 1 edges of the bins, or their `time` starts; in the second case the last bin is as
       long as the one before it.
     - `method`: a name from `gnode.solve.METHODS` or a `Solver`; the cell's default method if None (forward Euler, and
-      forward-backward Euler for LEM).
+      forward-backward Euler for LEM and oscillators, or the cell's own step).
     - `options`: further options of `Solver`.
 
     **Returns:** the states, time x state.

@@ -37,7 +37,7 @@ For "tf32" they use float16, which has as many bits of mantissa, for values from
 
 METHODS: dict[str, str] = {
     "euler": "forward Euler, order 1; with dt = tau it gives the usual recurrent map",
-    "forward_backward_euler": "updates one half of the state, then the other from the new first half, order 1 (LEM)",
+    "forward_backward_euler": "updates half of the state, then the other from the new half, order 1 (LEM, oscillators)",
     "heun": "explicit trapezoid, order 2",
     "midpoint": "explicit midpoint, order 2",
     "rk4": "the classical Runge-Kutta method, order 4",

@@ -33,7 +33,7 @@ NO_PAGE = MAPS | {"s4d", "lru", "s4d, 2 layers"}
 ROOTLESS = {"ncde", "hbnode"}
 """Those whose fixed points are the roots of an F that need not have any; without biases and input it has one at 0."""
 SECOND_ORDER = {"cornn", "hbnode", "ghbnode", "unicornn"}
-QUICK = {"gru", "ode_lstm", "gated_ncde", "gated_nsde", "lru", "gnode, augmented"}
+QUICK = {"gru", "ode_lstm", "gated_ncde", "gated_nsde", "lmu", "lru", "gnode, augmented"}
 """One of each sort. The longest tests take the others where there is time."""
 LONGEST = [kind if kind in QUICK else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS]
 HOW = {"epochs": 2, "lr": 1e-2, "batch_size": 6}

@@ -336,3 +336,12 @@ def test_units_that_augment_begin_at_zero_and_stay_unseen(model, copies, x64):
     assert float(jnp.abs(A[:, :3]).min()) > 0
     weights = gradient.cell.W if model == "cornn" else gradient.cell.F.W[0]
     assert float(jnp.abs(weights[:, 3:]).max()) > 0  # what is seen depends on them
+
+
+def test_the_flow_of_lru_turns_by_less_than_half_a_turn_in_tau(x64):
+    """Of all flows with the authors' step at dt = tau it is the slowest, so that other steps stay near it."""
+    cell = cells.lru(2, 4, modes=200, mix=False, key=0)
+    phase = np.exp(np.asarray(cell.theta))
+    assert np.max(phase) > np.pi, "some of the authors' phases are beyond half a turn"
+    assert np.max(np.abs(cell.rates().imag)) <= np.pi
+    np.testing.assert_allclose(np.exp(cell.rates()), np.exp(-np.exp(np.asarray(cell.nu)) + 1j * phase), rtol=1e-12)

@@ -243,3 +243,12 @@ def test_training_draws_a_new_path_for_every_trial_and_update_and_validation_non
     outputs = net.batch(jnp.asarray(trials.inputs), jnp.full(trials.inputs.shape[:2], np.float32(trials.dt))).outputs
     by_drift = np.mean((np.asarray(outputs) - trials.targets) ** 2)
     assert run.curves["validation"][0] == pytest.approx(by_drift, rel=1e-5)
+
+
+@pytest.mark.parametrize("model", ["nsde", "gated_nsde"])
+@pytest.mark.parametrize("tau", [1.0, 0.01, [0.01, 0.1, 10.0]])
+def test_a_fresh_network_is_not_swamped_by_its_noise_whatever_tau_is(model, tau):
+    """In a time tau, the bin of most tasks, the noise moves a state by s sqrt(tau) / tau = 0.1."""
+    cell = build(model, 2, 1, state=3, widths=(4,), tau=tau, key=0).cell
+    moved = cell.diffusion(jnp.zeros(3), jnp.zeros(2)) / jnp.sqrt(jnp.asarray(tau))
+    np.testing.assert_allclose(moved, 0.1, rtol=1e-4)

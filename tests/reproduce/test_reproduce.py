@@ -289,6 +289,8 @@ def test_missing_data_are_one_sentence(tmp_path, monkeypatch):
     with pytest.raises(ArgumentError, match=r"table1 needs data sets that are missing \(walker2d, speech-v1\)"):
         require_data(find_artefact("table1"))
     assert not missing_data(find_artefact("fig1"))
+    some = Request("relatives", "paper", only=("relatives-speech-gru", "relatives-variable-n3-gru"))
+    assert missing_data(some.artefact, some.plans) == ["speech-v1"]
     states = {artefact.name: state for artefact, state in page.states(tmp_path)}
     assert states["table1"] == "never run (needs data: walker2d, speech-v1)"
     assert states["fig1"] == "never run"

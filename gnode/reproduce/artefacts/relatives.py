@@ -7,7 +7,8 @@ three-bit task at N = 3, 6 and 100; noise at N = 100. Of 8 settings (2 learning 
 bins) validation chooses one with the first seed, which is then trained from all others. Beside the scores: parameters, and
 of each chosen network the median spectral abscissa of its fixed points and how long its states last without input. The
 paper expects that gating is beneficial for related model classes too: a claim for each class, which holds if the gated
-network is better on more than half of the data where two standard errors decide.
+network is better on more than half of the data where two standard errors decide. By the same rule the heavy-ball networks
+are compared with the nODE.
 
 Networks that take a mask of their inputs (GRU-ODE-Bayes) get one where bins are missing. Neural CDEs follow the natural
 spline where samples are filled by splines, and else the rectilinear path, which is causal. At a given N (flip-flops,
@@ -69,6 +70,8 @@ SMOKE_DATA, SMOKE_KINDS = (
     "variable-n3",
     ("node", "gnode", "ncde", "gated-ncde", "lru", "gated-lru", "cornn", "ode-lstm"),
 )
+HEAVY = ("hbnode", "ghbnode")
+"""Of the second-order networks users report that the plain nODE is better: a claim for each."""
 PUBLISHED = {("walker2d-raw", "ode-lstm"): 0.883}
 
 
@@ -123,6 +126,7 @@ def _numbers(data: str, kind: str, one: Measured) -> list[Number]:
 
 def judge(found: Evidence) -> list[Claim]:
     claims = [_gating_helps(what, *pair, found.details) for what, pair in PAIRS.items()]
+    claims += [_better(f"The {label_of(name)} is better than the nODE.", "node", name, found.details) for name in HEAVY]
     raw = found.details.get("walker2d-raw", {}).get("ode-lstm")
     if raw is not None:
         theirs, mean = PUBLISHED["walker2d-raw", "ode-lstm"], float(np.mean(raw["scores"]))
@@ -132,15 +136,20 @@ def judge(found: Evidence) -> list[Claim]:
 
 
 def _gating_helps(what: str, plain: str, gated: str, found: Mapping[str, Mapping[str, Any]]) -> Claim:
-    """Whether the gated network generally has the better score: on more of the data that decide than not."""
+    """Whether the gated network of a class generally has the better score."""
+    claim = f"Gating is beneficial for {what} ({label_of(gated)} against {label_of(plain)})."
+    return _better(claim, plain, gated, found)
+
+
+def _better(claim: str, first: str, second: str, found: Mapping[str, Mapping[str, Any]]) -> Claim:
+    """Whether the second network has the better score on more of the data that decide than not."""
     compared, measured = [], {}
     for data, own in found.items():
-        if plain in own and gated in own:
-            without, with_gate = (own[kind]["scores"] for kind in (plain, gated))
+        if first in own and second in own:
+            scores = {kind: own[kind]["scores"] for kind in (first, second)}
             better = verdicts.higher if DATA[data].more_is_better else verdicts.lower
-            compared.append(better(Group.of(with_gate), Group.of(without)))
-            measured[data] = {"without": without, "with": with_gate}
-    claim = f"Gating is beneficial for {what} ({label_of(gated)} against {label_of(plain)})."
+            compared.append(better(Group.of(scores[second]), Group.of(scores[first])))
+            measured[data] = {label_of(kind): values for kind, values in scores.items()}
     return Claim(claim, verdicts.most_of(compared), measured | verdicts.tally(compared))
 
 
