@@ -1,6 +1,8 @@
 """Legendre memory units (Voelker et al. 2019), with a gate or without."""
 
+import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import equinox as eqx
 import jax
@@ -20,6 +22,10 @@ from gnode.trained import untrained
 from gnode.types import Key, as_key
 
 HIGHEST_ORDER = 256
+LONGEST_BIN = 16.0
+"""In units of theta; after that much time nothing is left of what was before, and a longer bin changes nothing more."""
+TERMS, SMALL = 12, 0.5
+"""Of the series of exp, whose rest is below 1e-13 for matrices that are so small."""
 
 
 def hippo(order: int) -> tuple[Float[np.ndarray, "order order"], Float[np.ndarray, " order"]]:
@@ -125,11 +131,10 @@ class LMU(Cell):
         shares = self._gate(h, x) * dt / self.theta
         # exp of the matrix with B u beside it gives the whole step.
         written = self._written(m, h, x)
-        whole = jnp.zeros((len(shares), self.order + 1, self.order + 1), m.dtype)
-        whole = whole.at[:, : self.order, : self.order].set(A).at[:, : self.order, self.order].set(B)
-        turned = jax.scipy.linalg.expm(shares[:, None, None] * whole)
+        whole = jnp.pad(jnp.concatenate([A, B[:, None]], axis=1), ((0, 1), (0, 0)))
+        change = exponential_minus_one(jnp.minimum(shares, LONGEST_BIN)[:, None, None] * whole, _halvings(self.order))
         beside = jnp.concatenate([self._memories(m), written[:, None]], axis=1)
-        m = jnp.einsum("mij,mj->mi", turned, beside)[:, : self.order].ravel()
+        m = m + jnp.einsum("mij,mj->mi", change, beside)[:, : self.order].ravel()
         return jnp.concatenate([m, h + dt / self.timescale() * (self._target(m, h, x) - h)])
 
     def _matrices(self, dtype: jnp.dtype) -> tuple[Array, Array]:
@@ -150,6 +155,27 @@ class LMU(Cell):
         if self.gate is None:
             return jnp.ones(self.p.shape, h.dtype)
         return self.gate(jnp.zeros_like(h) if self.gating == "input" else h, x)
+
+
+def exponential_minus_one(X: Float[Array, "*batch n n"], halvings: int) -> Float[Array, "*batch n n"]:
+    """Computes exp(X) - 1, of X / 2^halvings by its series, then by squares: (1 + E)^2 - 1 = 2 E + E^2.
+
+    It has products only. jax.scipy.linalg.expm solves a linear system by LAPACK, which inside programs that several threads
+    run on few cores can wait forever for a thread of the pool that it runs in itself. Kept apart from 1, E loses no digits.
+    """
+    X = X / 2**halvings
+    E = X / TERMS
+    for term in range(TERMS - 1, 0, -1):
+        E = (X + X @ E) / term
+    return jax.lax.fori_loop(0, halvings, lambda _, E: 2 * E + E @ E, E)
+
+
+@lru_cache
+def _halvings(order: int) -> int:
+    """How often the matrix of the memories is halved until the series gives all digits, in the longest bin."""
+    A, B = hippo(order)
+    norm = float(np.linalg.norm(np.concatenate([A, B[:, None]], axis=1), 2))
+    return max(0, math.ceil(math.log2(LONGEST_BIN * norm / SMALL)))
 
 
 @checked

@@ -19,6 +19,11 @@ CAUSAL = ("hold", "linear")
 """The paths of the input that can be exported; the others look at more than two samples."""
 
 
+LONGEST_STEP = 120
+"""Operations of a step that a file writes out. Of a longer one more than half may be computed once, for bins of one length,
+such as the exponential of an LMU's memories."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Functions:
     """The functions of a network as graphs, each with the names of its inputs, and the arrays that they use.
@@ -156,16 +161,24 @@ def _step(traced: _Traced, beside: tuple[str, ...], dt: float) -> tuple[Node, bo
     def fixed(tree: Any, h: Any, x: Any, *others: Any) -> Any:
         return step(tree, h, x, jnp.asarray(dt, h.dtype), *others)
 
-    words = "map of one bin"
+    words, problem, free = "map of one bin", None, None
     try:
-        return traced.graph(words, step, ("h", "x", "dt", *beside)), False
-    except NotExportable as problem:
-        # What bins of one length multiply with the arrays that are not trained can be computed here.
-        untrained = frozenset(traced.arrays.named.keys() - traced.arrays.trained)
-        try:
-            return traced.graph(words, fixed, ("h", "x", *beside), untrained), True
-        except NotExportable:
-            raise problem from None
+        free = traced.graph(words, step, ("h", "x", "dt", *beside))
+        if len(in_order(free)) <= LONGEST_STEP:
+            return free, False
+    except NotExportable as found:
+        problem = found
+    # What bins of one length multiply with the arrays that are not trained can be computed here.
+    untrained = frozenset(traced.arrays.named.keys() - traced.arrays.trained)
+    try:
+        of_one_length = traced.graph(words, fixed, ("h", "x", *beside), untrained)
+    except NotExportable:
+        if free is None:
+            raise problem from None  # pyright: ignore[reportGeneralTypeIssues]: one of both is there
+        return free, False
+    if free is not None and 2 * len(in_order(of_one_length)) > len(in_order(free)):
+        return free, False
+    return of_one_length, True
 
 
 def _uses(graph: Node, name: str) -> bool:

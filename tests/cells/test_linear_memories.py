@@ -8,10 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.linalg
 from three_eighths import three_eighths
 
 from gnode import build, cells, rollout
-from gnode.cells import LRU, S4D, FixedTimescale, Gated, Stack, _lru
+from gnode.cells import LRU, S4D, FixedTimescale, Gated, Stack, _lmu, _lru
 from gnode.network import AffineState, AugmentedState, Network
 from gnode.solve import Solver, rollout_batch
 from gnode.solve._bin import moved
@@ -345,3 +346,16 @@ def test_the_flow_of_lru_turns_by_less_than_half_a_turn_in_tau(x64):
     assert np.max(phase) > np.pi, "some of the authors' phases are beyond half a turn"
     assert np.max(np.abs(cell.rates().imag)) <= np.pi
     np.testing.assert_allclose(np.exp(cell.rates()), np.exp(-np.exp(np.asarray(cell.nu)) + 1j * phase), rtol=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, 6, 16, 40])
+@pytest.mark.parametrize("share", [1e-3, 0.1, 1.0, 16.0])
+def test_the_exponential_of_the_memories_by_products_alone(order, share):
+    """Beside scipy's, which solves linear systems; in both precisions, relative to the largest entry."""
+    A, B = _lmu.hippo(order)
+    whole = np.pad(np.concatenate([A, B[:, None]], axis=1), ((0, 1), (0, 0))) * share
+    expected = scipy.linalg.expm(whole) - np.eye(order + 1)
+    for x64, tolerance in ((True, 1e-11), (False, 2e-4)):
+        with jax.enable_x64(x64):
+            found = _lmu.exponential_minus_one(jnp.asarray(whole), _lmu._halvings(order))
+        assert np.max(np.abs(found - expected)) < tolerance * np.max(np.abs(expected))

@@ -28,8 +28,6 @@ def test_programs_compute_what_the_network_computes(name, options, of_network):
     hs, xs = generator.normal(size=(STATES, net.cell.state_size)), generator.normal(size=(STATES, 2))
     with double():
         expected = reference(to_dtype(net, jnp.float64), "gate" in found.programs)(jnp.asarray(hs), jnp.asarray(xs))
-    if name == "lmu":  # of whose step the note speaks
-        del expected["step"]
     for function, values in expected.items():
         given = {"readout": lambda h, x: (h,), "initial": lambda h, x: (x,)}.get(function, lambda h, x: (h, x))
         more = (DT,) if "step" in function else ()

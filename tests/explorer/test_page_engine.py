@@ -42,7 +42,7 @@ def test_every_cell_at_a_hundred_states(tmp_path):
             "step",
             "readout",
             "gate",
-        } & programs.programs.keys()  # lmu has no step in the page
+        } & programs.programs.keys()
         for name in whole & values.keys():
             expected.append((VARIANTS[place], name, values[name]))
             requests.append({"what": name, **given})

@@ -13,7 +13,6 @@ REFUSED = {"ode_lstm", "gru_ode_bayes", "cfc", "s4d", "lru"}
 """Cells that the page does not show: maps, and those of complex numbers."""
 SHOWN = [name for name in CELLS if name not in REFUSED]
 NOTES = {
-    "lmu": "the map of one step of LMU cannot be shown in the explorer",
     "ncde": "NeuralCDE is also moved by changes of its input",
     "gated_ncde": "GatedNeuralCDE is also moved by changes of its input",
     "nsde": "The noise of NeuralSDE is left out",
