@@ -122,9 +122,10 @@ def build(
         options["init"] = init
     augment = errors.whole("augment", augment, at_least=0)
     key_cell, key_network = split_key(key)
+    cell = _drawn_cell(model, inputs, errors.whole("state", state) + augment, layers, key_cell, options)
     rest = initialiser("glorot_uniform" if init is None else init)
     return Network(
-        _drawn_cell(model, inputs, errors.whole("state", state) + augment, layers, key_cell, options),
+        cell,
         outputs,
         augment=augment,
         initial=initial,
