@@ -36,7 +36,8 @@ from gnode.sweeps import Sweep
 class Data(NamedTuple):
     """One data set: its task with options, the network's N, the score ("loss" or "accuracy"), and the drive.
 
-    `drive` is the mean square of the training inputs, over channels and all bins before padding.
+    `drive` is the mean square of the training inputs, over channels and all bins before padding. Those of Walker2D are not
+    standardised: the velocities have mean squares of up to 43.
     """
 
     task: str
@@ -131,12 +132,17 @@ def analyse(trained: Trained) -> Outcome:
     for data, of in DATA.items():
         for variant, label in LABELS.items():
             for sweep in trained.available(name_of(data, variant)):
-                scores = [float(sweep.result(member)["test"][of.metric]) for member in trained_members(sweep)]
+                scores = [_score(sweep.result(member), of.metric) for member in trained_members(sweep)]
                 numbers.append(real_data.number(number_name(data, variant), np.array(scores), None))
                 panels.setdefault(of.score, {})[label] = scores
                 details.setdefault(of.title, {})[label] = _details(sweep)
     figures = {"a": plots.seeds(panels, colours=COLOURS)} if panels else {}
     return Outcome(numbers, judge(Evidence.fresh(numbers)), figures, details)
+
+
+def _score(result: Mapping[str, Any], metric: str) -> float:
+    """Returns a test score; nan if the run ended without one."""
+    return float((result.get("test") or {}).get(metric, np.nan))
 
 
 def number_name(data: str, variant: str) -> str:
