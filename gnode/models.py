@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from gnode import errors
 from gnode.arguments import checked
 from gnode.cells import registry
+from gnode.init import RULES
 from gnode.network.names import INITIAL_STATES
-from gnode.options import Option, choice, widths
+from gnode.options import Option, choice, optional, widths
 
 if TYPE_CHECKING:
+    from gnode.cells import Cell
     from gnode.init import Initialiser
     from gnode.network import Network
     from gnode.solve import Solver
@@ -40,6 +42,13 @@ def network_options() -> dict[str, Option]:
         ),
         "initial": Option(
             "network", str, f"Initial state: {', '.join(INITIAL_STATES)}.", check=choice(tuple(INITIAL_STATES))
+        ),
+        "init_readout": Option(
+            "network",
+            str,
+            "Initialiser of the readout and of an affine initial state; by default that of --init.",
+            compiles=False,
+            check=optional(choice(tuple(RULES))),
         ),
         "readout_widths": Option(
             "network", widths, "Widths of the hidden layers of the readout, such as 64x64.", "64", check=errors.wholes
@@ -78,6 +87,7 @@ def build(
     method: "str | Solver | None" = None,
     solver: Mapping[str, Any] | None = None,
     init: "str | Initialiser | None" = None,
+    init_readout: "str | Initialiser | None" = None,
     key: "Key | int",
     **options: Any,
 ) -> "Network":
@@ -91,6 +101,7 @@ def build(
     - `augment`: the number of units beside `state` that the readout does not see.
     - `initial`, `readout_widths`, `method`: as in `Network`.
     - `init`: the initialiser; None takes the cell's own, and Glorot's uniform one for the rest.
+    - `init_readout`: the initialiser of the readout and of an affine initial state; that of `init` by default.
     - `solver`: further options of `gnode.Solver`.
     - `key`: a seed or a jax key.
     - `options`: options of the cell.
@@ -102,26 +113,33 @@ def build(
     >>> build("gru", 2, 2, state=6, tau=0.01, key=0).cell.units
     6
     """
-    from gnode import cells  # these import jax, which the functions above do not need
+    from gnode.init import initialiser  # these import jax, which the functions above do not need
+    from gnode.init.parts import rule_of_part
     from gnode.network import Network
     from gnode.types import split_key
 
     if init is not None:
         options["init"] = init
-    entry = entry_with(model, options)
-    state, augment = errors.whole("state", state), errors.whole("augment", augment, at_least=0)
+    augment = errors.whole("augment", augment, at_least=0)
     key_cell, key_network = split_key(key)
-    if errors.whole("layers", layers) == 1:
-        cell = entry(inputs, state + augment, key=key_cell, **options)
-    else:
-        cell = cells.layers(model, inputs, state + augment, count=layers, key=key_cell, **options)
+    cell = _drawn_cell(model, inputs, errors.whole("state", state) + augment, layers, key_cell, options)
+    rest = initialiser("glorot_uniform" if init is None else init)
     return Network(
         cell,
         outputs,
         augment=augment,
         initial=initial,
         readout_widths=readout_widths,
-        init="glorot_uniform" if init is None else init,
+        init=rule_of_part("init_readout", init_readout, rest),
         key=key_network,
         **{"method": method} | dict(solver or {}),
     )
+
+
+def _drawn_cell(model: str, inputs: int, units: int, layers: int, key: "Key", options: Mapping[str, Any]) -> "Cell":
+    from gnode import cells
+
+    entry = entry_with(model, options)
+    if errors.whole("layers", layers) == 1:
+        return entry(inputs, units, key=key, **options)
+    return cells.layers(model, inputs, units, count=layers, key=key, **options)

@@ -18,6 +18,7 @@ from gnode.cells._base import GatedCell, check_sizes
 from gnode.cells._stack import Stack, draw_stack
 from gnode.cells._timescale import Timescale, check_timescale, timescale
 from gnode.init import Initialiser, empirical_gain, initialiser
+from gnode.init.parts import driven_variance, rule_of_part
 from gnode.types import Key, as_key
 
 
@@ -85,6 +86,9 @@ def gated(
     tau: ArrayLike | Sequence[float] = 1.0,
     learn_tau: str = "no",
     init: str | Initialiser = "glorot_uniform",
+    init_input: str | Initialiser | None = None,
+    init_gate: str | Initialiser | None = None,
+    drive: float = 0.0,
     bias_std: float | None = None,
     key: Key | int,
 ) -> Gated:
@@ -104,6 +108,9 @@ def gated(
     - `tau`: the time constant in seconds, one number or one per unit.
     - `learn_tau`: "no", "shared" or "per_unit".
     - `init`: the name of an initialiser (see `gnode list`) or an `Initialiser`.
+    - `init_input`, `init_gate`: the initialisers of U of F and of G; that of `init` by default.
+    - `drive`: C_x, the mean square of the inputs for which init="critical" is meant: sigma_w* is that at a constant input,
+        where U x has the variance sigma_u^2 C_x (Kaiming) or sigma_u^2 C_x D / (D + N_1) (Glorot), as `init_input` draws U.
     - `bias_std`: the standard deviation of the initial biases; the initialiser's own by default.
     - `key`: a seed or a jax key.
 
@@ -115,14 +122,16 @@ def gated(
     widths, gate_widths = errors.wholes("widths", widths), errors.wholes("gate_widths", gate_widths)
     inputs, state = check_sizes(inputs, state, (*widths, *gate_widths))
     rule = initialiser(init, bias_std)
+    for_U, for_G = rule_of_part("init_input", init_input, rule), rule_of_part("init_gate", init_gate, rule)
     key_F, key_G = jax.random.split(as_key(key))
     acts = bool(widths) or activate_state  # whether phi_a occurs in F
-    for_F = rule.for_field((state, *widths, state), hidden if acts else final, final, activate_state)
+    driven = driven_variance(drive, rule, for_U, inputs, (*widths, state)[0])
+    for_F = rule.for_field((state, *widths, state), hidden if acts else final, final, activate_state, driven)
     names: dict[str, Any] = {"hidden": hidden, "final": final, "activate_state": activate_state}
-    F = draw_stack(key_F, inputs, state, widths, for_F, rule, **names)
+    F = draw_stack(key_F, inputs, state, widths, for_F, for_U, **names)
     if rule.critical == "empirical":
         F = _rescaled(F, jax.random.fold_in(key_F, 1))
-    G = draw_stack(key_G, inputs, state, gate_widths, rule, rule, hidden=hidden, final="sigmoid") if gate else None
+    G = draw_stack(key_G, inputs, state, gate_widths, for_G, for_G, hidden=hidden, final="sigmoid") if gate else None
     return Gated(F=F, G=G, timescale=timescale(tau, learn_tau, state), inputs=inputs, units=state, leak=leak)
 
 

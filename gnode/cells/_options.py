@@ -4,7 +4,7 @@ from functools import partial
 
 from gnode import errors
 from gnode.init import RULES
-from gnode.options import Option, choice, single, widths, yes_or_no
+from gnode.options import Option, choice, optional, single, widths, yes_or_no
 
 LEARN_TAU = ("no", "shared", "per_unit")
 """The values of the option `learn_tau`: tau is constant, one trained number, or one trained number per unit."""
@@ -95,6 +95,27 @@ OPTIONS: dict[str, Option] = {
     "tau": Option("network", float, "Time constant in seconds.", compiles=False, check=single(errors.positive)),
     "learn_tau": Option("network", str, f"Train tau: {', '.join(LEARN_TAU)}.", check=choice(LEARN_TAU)),
     "init": Option("network", str, f"Initialiser: {', '.join(RULES)}.", compiles=False, synonyms=("initialiser",)),
+    "init_input": Option(
+        "network",
+        str,
+        "Initialiser of U of F; by default that of --init.",
+        compiles=False,
+        check=optional(choice(tuple(RULES))),
+    ),
+    "init_gate": Option(
+        "network",
+        str,
+        "Initialiser of G; by default that of --init.",
+        compiles=False,
+        check=optional(choice(tuple(RULES))),
+    ),
+    "drive": Option(
+        "network",
+        float,
+        "Mean square of the inputs for which --init critical is meant.",
+        compiles=False,
+        check=single(errors.not_negative),
+    ),
     "bias_std": Option(
         "network",
         float,

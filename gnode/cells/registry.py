@@ -28,7 +28,8 @@ __all__ = [
 ]
 
 _COMMON = ("tau", "learn_tau", "init", "bias_std")
-_GATED = (*_COMMON, "hidden", "final", "activate_state", "leak")
+_PARTS = ("init_input", "drive")
+_GATED = (*_COMMON, *_PARTS, "hidden", "final", "activate_state", "leak")
 
 
 def _gated(factory: str, label: str, colour: str, options: tuple[str, ...], summary: str) -> CellEntry:
@@ -38,10 +39,18 @@ def _gated(factory: str, label: str, colour: str, options: tuple[str, ...], summ
 CELLS: dict[str, CellEntry] = {
     "rnn": _gated("rnn", "RNN", "#E69F00", _GATED, "Vanilla (Elman) network, tau dh/dt = -h + tanh(W h + U x + b)."),
     "rate_rnn": _gated(
-        "rate_rnn", "rate RNN", "#F0E442", (*_COMMON, "hidden"), "Rate network, tau dh/dt = -h + W tanh(h) + U x + b."
+        "rate_rnn",
+        "rate RNN",
+        "#F0E442",
+        (*_COMMON, *_PARTS, "hidden"),
+        "Rate network, tau dh/dt = -h + W tanh(h) + U x + b.",
     ),
     "mgru": _gated(
-        "mgru", "mGRU", "#56B4E9", _GATED, "Minimal gated unit, tau dh/dt = G * (-h + F), no hidden layers."
+        "mgru",
+        "mGRU",
+        "#56B4E9",
+        (*_GATED, "init_gate"),
+        "Minimal gated unit, tau dh/dt = G * (-h + F), no hidden layers.",
     ),
     "gru": CellEntry(
         "gnode.cells._gru:gru",
@@ -167,7 +176,7 @@ CELLS: dict[str, CellEntry] = {
         "gnode.cells._sde:NeuralSDE",
         "gated NSDE",
         "#0077BB",
-        (*_GATED, "widths", "gate_widths", "noise_widths"),
+        (*_GATED, "init_gate", "widths", "gate_widths", "noise_widths"),
         "Gated neural SDE, tau dh = G * (-h + F) dt + s dW, with noise s(h, x) that is trained.",
     ),
     "unicornn": CellEntry(
@@ -222,7 +231,7 @@ CELLS: dict[str, CellEntry] = {
         "gnode",
         "gnODE",
         "#0072B2",
-        (*_GATED, "widths", "gate_widths"),
+        (*_GATED, "init_gate", "widths", "gate_widths"),
         "Gated neural ODE, tau dh/dt = G * (-h + F), F with hidden layers.",
     ),
 }

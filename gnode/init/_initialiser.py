@@ -92,7 +92,12 @@ class Initialiser:
 
     @checked
     def for_field(
-        self, widths: Sequence[int], activation: str, final: str = "identity", activate_state: bool = False
+        self,
+        widths: Sequence[int],
+        activation: str,
+        final: str = "identity",
+        activate_state: bool = False,
+        input_variance: float = 0.0,
     ) -> "Initialiser":
         """Returns the rule for the weights W_h of F.
 
@@ -105,6 +110,7 @@ class Initialiser:
         - `activation`: the hidden activation.
         - `final`: the activation after the last layer.
         - `activate_state`: whether the activation also acts on the state.
+        - `input_variance`: the variance of U x for which sigma_w* is meant; see `critical_sigma_w`.
         """
         widths = errors.wholes("widths", widths)
         if len(widths) < 2:
@@ -115,7 +121,8 @@ class Initialiser:
             return self
         if self.critical == "empirical":
             return dataclasses.replace(self, sigma_w=1.0)
-        sigma_w = _critical_scale(widths, activation, final, activate_state, self.scaling, self.bias_std)
+        driven = float(errors.not_negative("input_variance", input_variance))
+        sigma_w = _critical_scale(widths, activation, final, activate_state, self.scaling, self.bias_std, driven)
         return dataclasses.replace(self, sigma_w=sigma_w)
 
 
@@ -132,7 +139,13 @@ def _check_size(shape: tuple[int, int]) -> None:
 
 @lru_cache(maxsize=256)  # the members of a grid need the same scale many times
 def _critical_scale(
-    widths: tuple[int, ...], activation: str, final: str, activate_state: bool, scaling: str, sigma_b: float
+    widths: tuple[int, ...],
+    activation: str,
+    final: str,
+    activate_state: bool,
+    scaling: str,
+    sigma_b: float,
+    input_variance: float,
 ) -> float:
     """Computes sigma_w*, and warns if the variance diverges below it."""
     found = critical_sigma_w(
@@ -143,11 +156,14 @@ def _critical_scale(
         aspect=widths,
         final=final,
         activate_state=activate_state,
+        input_variance=input_variance,
     )
     if found.status == "runaway":
+        driven = f" and inputs add {input_variance:g} to the variance of the first layer" if input_variance else ""
         warnings.warn(
-            f"bias_std is {sigma_b:g}, but with {activation} the state variance diverges before any scale is critical "
-            f"(at spectral radius {found.radius:.2f}); the weights are drawn at that edge, sigma_w = {found.sigma_w:.4g}.",
+            f"bias_std is {sigma_b:g}{driven}, but with {activation} the state variance diverges before any scale is "
+            f"critical (at spectral radius {found.radius:.2f}); the weights are drawn at that edge, sigma_w = "
+            f"{found.sigma_w:.4g}.",
             stacklevel=2,
         )
     return found.sigma_w

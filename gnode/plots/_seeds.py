@@ -47,4 +47,6 @@ def seeds(panels: Mapping[str, Mapping[str, Sequence[float]]], *, colours: Mappi
             range(len(conditions)), [plain(name) for name in conditions], rotation=40, ha="right", fontsize=8
         )
         axis.set_xlim(-0.6, len(conditions) - 0.4)
+    for axis in list(axes)[len(panels) :]:  # an odd number of panels leaves a place empty
+        axis.set_axis_off()
     return figure

@@ -35,6 +35,7 @@ EXTENSIONS = (
     "continuous-attractor",
     "walker2d-protocol",
     "relatives",
+    "critical-factorial",
 )
 NAMES = (*FIGURES, *TABLES, *CLAIMS, *EXTENSIONS)
 """The names of all artefacts: figures, tables and claims, each in the order of the paper, then what goes beyond it."""
@@ -58,6 +59,6 @@ def all_artefacts() -> list[Artefact]:
     """Returns all artefacts in the order of `NAMES`.
 
     >>> len(all_artefacts())
-    31
+    32
     """
     return [find_artefact(name) for name in NAMES]

@@ -23,7 +23,6 @@ MISSING = (
     ("Appendix F.5: unstable points around the stable ones, RNN, N = 100", "the network was not kept"),
     ("Appendix F.3: a gnODE with three principal components", "pca-l2 was run with l2 at reduced scale only"),
     ("Appendix H: filling by splines against none", "not trained"),
-    ("Critical initialisation, each of its five changes alone", "not trained"),
 )
 """Claims of the paper, and questions about them, that no artefact measures, each with what is missing."""
 
@@ -57,6 +56,7 @@ THEMES: dict[str, tuple[str, ...]] = {
         "continuous-attractor",
         "walker2d-protocol",
         "relatives",
+        "critical-factorial",
     ),
 }
 """All artefacts by what they are about, as the summary shows them."""

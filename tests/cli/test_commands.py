@@ -58,6 +58,11 @@ def test_a_users_own_arrays(gnode_command, tmp_path):
         ("reproduce colect", "no such command 'colect'. Did you mean 'collect'?"),
         ("trian flipflop-square", "no such command 'trian'. Did you mean 'train'?"),
         ("train flipflop-square --init kaiming", "Did you mean 'kaiming_normal'?"),
+        ("train flipflop-square --init-gate kaiming", "init_gate is 'kaiming', but must be one of"),
+        ("train flipflop-square --init-readout norml", "init_readout is 'norml', but must be one of"),
+        ("train flipflop-square --init critical --drive -1", "drive is -1.0, but must be zero or a positive number"),
+        ("train flipflop-square --drive 1", "choose init='critical' or 'critical_glorot', or leave drive out"),
+        ("train flipflop-square --model node --init-gate critical", "model 'node' has no setting 'init_gate'"),
         ("train flipflop-square --method eular", "Did you mean 'euler'?"),
         ("train flipflop-square --tau -1", "tau is -1.0, but must be a positive number"),
         ("train flipflop-square --dt -0.01", "dt is -0.01, but must be a positive number"),
@@ -92,6 +97,18 @@ def test_a_diverging_run_says_when_and_keeps_its_folder(gnode_command, tmp_path)
     said = gnode_command(f"train flipflop-square --model node --lr 1e4 --out {tmp_path}/run {SMALL}")
     assert "diverged at update" in said.one_sentence()
     assert (tmp_path / "run" / "weights.npz").exists()
+
+
+def test_initialisers_of_single_parts_in_runs_and_sweeps(gnode_command, tmp_path):
+    parts = "--init critical --init-input glorot_normal --init-gate glorot_normal --init-readout pytorch --drive 2.5"
+    gnode_command(f"train flipflop-square --final tanh {parts} --out {tmp_path}/run {SMALL}").ok()
+    spec = json.loads((tmp_path / "run" / "config.json").read_text())["spec"]
+    given = {"init_input": "glorot_normal", "init_gate": "glorot_normal", "init_readout": "pytorch", "drive": 2.5}
+    assert given.items() <= spec.items()
+    grid = "sweep run flipflop-square --model rnn,gnode --init critical --init-gate critical,glorot_normal --drive 0,1"
+    said = gnode_command(f"{grid} --init-readout glorot_normal,critical --out {tmp_path}/grid {SMALL} --dry-run").ok()
+    # An RNN has no gate, and what only fills arrays compiles nothing.
+    assert "12 members in 2 groups, 2 compilations" in said
 
 
 def test_sweep_dry_run_status_and_resume(gnode_command, tmp_path):

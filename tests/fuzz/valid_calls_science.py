@@ -32,6 +32,7 @@ Call = tuple[Callable[..., Any], dict[str, Any]]
 INPUTS, UNITS, OUTPUTS, TIME, TRIALS = 2, 3, 2, 4, 2
 CELL = {"inputs": INPUTS, "state": UNITS, "key": 0}
 COMMON = {"tau": 0.5, "learn_tau": "no", "init": "glorot_normal", "bias_std": 0.1}
+PARTS = {"init": "critical", "init_input": "glorot_normal", "drive": 0.5}
 STACK = {"depth": 2, "sigma_w": 1.5, "activation": "tanh", "scaling": "kaiming", "sigma_b": 0.1}
 
 
@@ -155,7 +156,8 @@ RULE = init.Initialiser("kaiming", "normal")
 VALID: dict[str, Callable[[], Call]] = {
     # networks
     "build": lambda: (gnode.build, {"model": "gnode", "outputs": OUTPUTS, "widths": (4,), "gate_widths": (), "leak": True,
-                                    "hidden": "relu", "final": "tanh", "solver": {"substeps": 2}, **CELL, **COMMON}),
+                                    "hidden": "relu", "final": "tanh", "solver": {"substeps": 2}, "init_readout": "critical",
+                                    **CELL, **COMMON, **PARTS, "init_gate": "pytorch"}),
     "Network": lambda: (gnode.Network, {"cell": rnn(), "outputs": OUTPUTS, "readout_widths": (4,), "method": "euler",
                                         "substeps": 1, "key": 0}),
     "Network.run": lambda: (net().run, {"xs": np.ones((TRIALS, TIME, INPUTS)), "dt": 0.1, "h0": np.zeros(UNITS)}),
@@ -176,11 +178,12 @@ VALID: dict[str, Callable[[], Call]] = {
         "cell": cells.nsde(**CELL), "prior": cells.nsde(**CELL), "xs": jnp.ones((TRIALS, TIME, INPUTS)),
         "h0": jnp.zeros((TRIALS, UNITS)), "dt": jnp.ones((TRIALS, TIME)), "states": jnp.zeros((TRIALS, TIME, UNITS))}),
     # cells
-    "gated": lambda: (cells.gated, {"widths": (4,), "gate_widths": (4,), "hidden": "relu", **CELL, **COMMON}),
+    "gated": lambda: (cells.gated, {"widths": (4,), "gate_widths": (4,), "hidden": "relu", **CELL, **COMMON, **PARTS,
+                                     "init_gate": "pytorch"}),
     "gnode": lambda: (cells.gnode, {"widths": (4,), **CELL, **COMMON}),
     "node": lambda: (cells.node, {"widths": (4,), **CELL, **COMMON}),
     "mgru": lambda: (cells.mgru, {**CELL, **COMMON}),
-    "rnn": lambda: (cells.rnn, {**CELL, **COMMON, "activate_state": False}),
+    "rnn": lambda: (cells.rnn, {**CELL, **COMMON, **PARTS, "activate_state": False}),
     "rate_rnn": lambda: (cells.rate_rnn, {**CELL, **COMMON}),
     "gru": lambda: (cells.gru, {**CELL, **COMMON}),
     "lem": lambda: (cells.lem, {**CELL, **COMMON}),
@@ -243,7 +246,8 @@ VALID: dict[str, Callable[[], Call]] = {
     "Initialiser": lambda: (init.Initialiser, {"sigma_w": 1.0}),
     "Initialiser.weight": lambda: (RULE.weight, {"key": key(), "shape": (3, 2)}),
     "Initialiser.bias": lambda: (RULE.bias, {"key": key(), "size": 3}),
-    "Initialiser.for_field": lambda: (init.initialiser("critical").for_field, {"widths": (3, 4, 3), "activation": "relu"}),
+    "Initialiser.for_field": lambda: (init.initialiser("critical").for_field, {
+        "widths": (3, 4, 3), "activation": "relu", "input_variance": 0.5}),
     "initialiser": lambda: (init.initialiser, {"rule": "glorot_normal", "bias_std": 0.1}),
     "empirical_gain": lambda: (init.empirical_gain, {"jacobian": jnp.eye(3), "depth": 2}),
     "describe_rule": lambda: (init.describe_rule, {"name": "critical"}),

@@ -57,3 +57,8 @@ def test_labels_of_curves_format_names_and_numbers():
     figure = pictures.error_curves({0.5: curve}, "state", r"$\tau$ = {:g} s")
     assert figure.legends[0].get_texts()[0].get_text() == r"$\tau$ = 0.5 s"
     assert pictures.error_curves({"gnode": curve}, "state").legends[0].get_texts()[0].get_text() == "gnODE"
+
+
+def test_an_odd_number_of_panels_of_seeds_leaves_a_place_empty():
+    figure = plots.seeds({title: {"here": [0.1, 0.2]} for title in ("one", "two", "three")})
+    assert [axis.axison for axis in figure.axes] == [True, True, True, False]
