@@ -62,7 +62,9 @@ class LRU(DiagonalCell):
         return self.nu.shape[-1]
 
     def rates(self) -> Complex[Array, " modes"]:
-        phase = jnp.exp(self.theta)  # it begins below a whole turn; of all flows with this step the one that turns least
+        phase = jnp.exp(
+            self.theta
+        )  # it begins below a whole turn; of all flows with this step the one that turns least
         return -jnp.exp(self.nu) + 1j * jnp.where(phase > jnp.pi, phase - 2 * jnp.pi, phase)
 
     def driven(self, u: Float[Array, "*time features"]) -> Complex[Array, "*time modes"]:

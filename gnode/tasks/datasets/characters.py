@@ -80,12 +80,8 @@ def characters(
     if masks:
         inputs = with_masks(inputs, observed, stamps.shape[2])
     lengths = series.lengths if ends == "own" else np.full(len(series), values.shape[1])
-    if gaps == "filled":
-        everything = Trials(inputs, series.labels, STEP, lengths=lengths)
-    else:
-        before_end = np.arange(values.shape[1]) < lengths[:, None]
-        samples = samples_of(observed.any(axis=2) & before_end, STEP)
-        everything = Trials(samples.of(inputs), series.labels, samples.elapsed, lengths=samples.lengths)
+    everything = _trials(inputs, series.labels, lengths, observed if gaps == "skipped" else None)
+    given = {"dropped": dropped, "fill": fill, "timestamp": timestamp, "counts": counts}
     return Task(
         name=NAME,
         train=everything.take(parts[0]),
@@ -96,17 +92,16 @@ def characters(
         when="last",
         classes=series.label_names,
         input_names=None if series.channels != len(CHANNELS) else _input_names(timestamp, counts, masks),
-        options={
-            "dropped": dropped,
-            "fill": fill,
-            "timestamp": timestamp,
-            "counts": counts,
-            "ends": ends,
-            "gaps": gaps,
-            "masks": masks,
-            "key": plain_key(key),
-        },
+        options={**given, "ends": ends, "gaps": gaps, "masks": masks, "key": plain_key(key)},
     )
+
+
+def _trials(inputs: np.ndarray, labels: np.ndarray, lengths: np.ndarray, observed: np.ndarray | None) -> Trials:
+    """Makes trials of every bin or, if it is given what of every bin and channel was observed, of the samples alone."""
+    if observed is None:
+        return Trials(inputs, labels, STEP, lengths=lengths)
+    samples = samples_of(observed.any(axis=2) & (np.arange(inputs.shape[1]) < lengths[:, None]), STEP)
+    return Trials(samples.of(inputs), labels, samples.elapsed, lengths=samples.lengths)
 
 
 def _input_names(timestamp: str, counts: bool, masks: bool) -> tuple[str, ...]:
