@@ -8,7 +8,7 @@ from gnode.reproduce.archive import Result
 from gnode.reproduce.artefact import SCALES, Artefact
 from gnode.reproduce.protocols import protocol_of
 from gnode.reproduce.scale_differences import smaller_than_paper
-from gnode.reproduce.verdicts import FAILS, OPEN, TIE, of_stored
+from gnode.reproduce.verdicts import FAILS, FLOOR, OPEN, TIE, of_stored
 
 SMOKE = "smoke"
 
@@ -67,10 +67,10 @@ def _result(artefact: Artefact, content: Result, found: dict[str, list[Result]],
 
 
 def _reasons(artefact: Artefact, content: Result, found: dict[str, list[Result]]) -> str:
-    """Says why claims of the paper do not hold, or cannot be told from their opposite."""
-    if content["scale"] == SMOKE or artefact.kind == "extension":
+    """Says why claims do not hold, or cannot be told from their opposite."""
+    if content["scale"] == SMOKE:
         return ""
-    broken = [claim for claim in content["checks"] if of_stored(claim) in (FAILS, TIE)]
+    broken = [claim for claim in content["checks"] if of_stored(claim) in (FAILS, TIE, FLOOR)]
     return "\n".join(
         f"- *{claim['claim']}* Here: {of_stored(claim)}. Why: {causes.why(artefact.name, claim['claim'], found)}"
         for claim in broken

@@ -80,6 +80,7 @@ def page(found: dict[str, list[Result]], folder: str) -> str:
     """Returns the summary as Markdown; the pages of the artefacts lie in `folder` beside it."""
     claims = [one for artefact in all_artefacts() for one in _judged(artefact, found.get(artefact.name, []))]
     of_paper = [one for one in claims if one.artefact.kind != EXTENSION]
+    own = [one for one in claims if one.artefact.kind == EXTENSION]
     parts = [
         "# Every figure, table and claim of the paper",
         f"{len(found)} of {len(all_artefacts())} artefacts have been run{_by_scale(found)}. Every claim is counted once and "
@@ -91,6 +92,7 @@ def page(found: dict[str, list[Result]], folder: str) -> str:
         "## What does not hold, and why",
         _by_reason(of_paper, (FAILS,), found, folder),
         *_section("## What cannot be told apart", _by_reason(of_paper, (TIE, FLOOR), found, folder)),
+        *_section("## What we aimed at beyond the paper and missed", _by_reason(own, (FAILS, FLOOR), found, folder)),
         *_section("## Better than published, and worse", _better_in_short(found, folder)),
         f"What has not been decided, and what is missing, is on the page of [all artefacts]({folder}/{ALL}.md).",
     ]
