@@ -46,8 +46,12 @@ def shortfall(artefact: Artefact, content: Result) -> list[str]:
         less = "" if scale == SMOKE else smaller_than_paper(artefact, scale, content["sweeps"])
         how = f" In brackets the paper's scale: {less}." if less else ""
         parts.append(f"*Run at {scale} scale, not at the paper's. {scale.capitalize()}: {SCALES[scale]}.{how}*")
-    if content["sweeps_left_out"]:
-        parts.append(f"*In part: without the sweeps {', '.join(content['sweeps_left_out'])}.*")
+    if left_out := content["sweeps_left_out"]:
+        made = list(content["sweeps"])
+        of_all = f"of {len(made) + len(left_out)} sweeps {', '.join(made)} alone"
+        parts.append(
+            f"*In part: {of_all if len(made) < len(left_out) else 'without the sweeps ' + ', '.join(left_out)}.*"
+        )
     if content.get("seeds") is not None:
         parts.append(f"*The number of seeds is {content['seeds']}, not that of the scale.*")
     return parts
