@@ -18,8 +18,8 @@ Command: gnode reproduce run relatives --scale paper
 Cost at paper scale: 27 networks on 11 data sets, 10 trainings of each, of which few have been run yet; --only makes a part
 of it, such as --only relatives-walker2d-raw-ode-lstm,relatives-walker2d-raw-gnode. Smoke: two minutes on two cores.
 
-Published: the ODE-LSTM's test MSE of 0.883 on the raw samples of Walker2D (here the inputs have a time stamp, too); for the gnODE the values of `table1`,
-`table-characters` and `fixed-3bit`.
+Published: the ODE-LSTM's test MSE of 0.883 on the raw samples of Walker2D (here the inputs have a time stamp, too); for the
+gnODE the values of `table1`, `table-characters` and `fixed-3bit`.
 """
 
 from collections.abc import Mapping
