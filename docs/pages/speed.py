@@ -67,7 +67,7 @@ and without the fused kernel, and the whole grid of the flip-flop task: [results
   side below, it beats the loop for 27 networks and loses to it for 5 and 9, alone on the GPU. Training chooses it where
   networks side by side fill the chip and layers are of a width at which it was faster (`pays` in `solve/gpu/streamed.py`).
   It trained Walker2D's networks with N = 100 and 316 and the reduced tables of speech and letters on the [results
-  page](results/reproduce.md#table1).
+  page](results/reproduce/table1.md).
 - **All cores of a CPU**: a sweep trains one member on each core. A single network splits the trials of a batch over
   `cores`, an explicit and recorded choice (`gnode train --cores 2`), because the sums are then taken in another order; it
   pays from about fifty trials on.
