@@ -36,7 +36,12 @@ def network_options() -> dict[str, Option]:
         ),
         "state": Option("network", int, "State size N.", check=errors.whole, synonyms=("units", "hidden_size", "size")),
         **registry.OPTIONS,
-        "layers": Option("network", int, "Layers of the cell, one on top of the other.", check=errors.whole),
+        "layers": Option(
+            "network",
+            int,
+            "Layers of the cell, one on top of the other.",
+            check=partial(errors.whole, at_most=registry.MOST_LAYERS),
+        ),
         "augment": Option(
             "network", int, "Units beside the N that the readout does not see.", check=partial(errors.whole, at_least=0)
         ),
@@ -140,6 +145,6 @@ def _drawn_cell(model: str, inputs: int, units: int, layers: int, key: "Key", op
     from gnode import cells
 
     entry = entry_with(model, options)
-    if errors.whole("layers", layers) == 1:
+    if errors.whole("layers", layers, at_most=registry.MOST_LAYERS) == 1:
         return entry(inputs, units, key=key, **options)
     return cells.layers(model, inputs, units, count=layers, key=key, **options)

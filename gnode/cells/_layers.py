@@ -9,10 +9,8 @@ from jaxtyping import Array, Float
 from gnode import errors
 from gnode.arguments import checked, checked_class
 from gnode.cells._base import Cell
-from gnode.cells.registry import cell_entry
+from gnode.cells.registry import MOST_LAYERS, cell_entry
 from gnode.types import Key, as_key
-
-MOST_LAYERS = 100
 
 
 @checked_class

@@ -22,6 +22,8 @@ GATINGS: dict[str, str] = {
 SPECTRUM_NAMES = ("legs", "lin", "inv", "real")
 """The first eigenvalues of a diagonal state space, by the names of its authors."""
 
+MOST_LAYERS = 100
+
 OPTIONS: dict[str, Option] = {
     "widths": Option(
         "network", widths, "Widths of the hidden layers of F, such as 316x316.", "316x316", check=errors.wholes

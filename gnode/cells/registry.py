@@ -9,12 +9,13 @@ from typing import Any
 from gnode import errors, own_code
 from gnode.arguments import checked
 from gnode.cells._entry import CellEntry, own_entry
-from gnode.cells._options import GATINGS, LEARN_TAU, OPTIONS, OWN_OPTIONS, RATES, SPECTRUM_NAMES
+from gnode.cells._options import GATINGS, LEARN_TAU, MOST_LAYERS, OPTIONS, OWN_OPTIONS, RATES, SPECTRUM_NAMES
 
 __all__ = [
     "CELLS",
     "GATINGS",
     "LEARN_TAU",
+    "MOST_LAYERS",
     "OPTIONS",
     "OWN_OPTIONS",
     "RATES",
