@@ -70,7 +70,7 @@ CAUSES = (
         Cause(
             "table1",
             f"At tau = 0.006 s the nODE stays at chance level on speech at N = {size}.",
-            "It comes above a tenth, to about a quarter, and stays far below the gated networks.",
+            "It comes above chance and stays far below the gated networks.",
         )
         for size in (32, 100)
     ),
@@ -121,7 +121,7 @@ CAUSES = (
         Cause(
             "fresh-trials",
             TENFOLD.format(task, "30,000"),
-            "About fourfold: so many updates do not use up the trials. With 100,000 updates it is more than tenfold.",
+            "By less: so many updates do not use up the trials. With 100,000 updates they do.",
             (
                 "fresh-trials",
                 TENFOLD.format(task, "100,000"),
@@ -133,20 +133,20 @@ CAUSES = (
         Cause(
             "fresh-trials",
             f"They at least double the median memory time (square, {updates} updates).",
-            "They lengthen it by a third to a half: a lower error within trials of a second says little about ten seconds.",
+            "They lengthen it by less: a lower error within a trial says little about times longer than a trial.",
         )
         for updates in ("30,000", "100,000")
     ),
     Cause(
         "true-attractors",
         "The gnODE's mean validation error is at most 4.1e-05 (rectangle, N = 2).",
-        "Rates of 3e-3 and 1e-2 reach a median below 2e-5, but let a seed diverge, and then the slower rate is taken.",
+        "Both larger rates reach lower medians, but let a seed diverge, and then the slowest rate is taken.",
     ),
     Cause(
         "true-attractors",
         "At least half of the gnODE's memories last 10 s, in every task (median over seeds).",
-        "They do on the square, the annulus and the ring. The rectangle was trained by the slower rate; of three numbers at "
-        "once, half are off by a tenth after 6 to 7 s.",
+        "They do on the square, the annulus and the ring. The rectangle was trained by the slowest rate; networks that hold "
+        "three numbers at once lose one of them earlier.",
     ),
     Cause(
         "true-attractors",
@@ -170,8 +170,8 @@ CAUSES = (
     Cause(
         "walker2d-protocol",
         "The gnODE's mean test MSE is at most 0.55 at N = 316.",
-        "Rates up to 5e-3 and decays of 0.3 and 1 were tried: the larger decay is worse by a fifth, and the best setting "
-        "lies at the edge of what was tried, so the search was too narrow to say that no setting reaches it.",
+        "Larger rates and a larger decay were tried: that decay is worse, and the best setting lies at the edge of what was "
+        "tried, so the search was too narrow to say that no setting reaches it.",
     ),
     Cause(
         "gnode-protocol",
