@@ -35,6 +35,7 @@ GROUND = {
     "provenance",
     "schema",
     "trained",
+    "training_code",
     "types",
     "user_folders",
     "wording",

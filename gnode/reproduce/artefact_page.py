@@ -106,4 +106,14 @@ def _run(content: Result) -> str:
     return (
         f"{trained}his run took {run['seconds']:g} s on {', '.join(dict.fromkeys(run['devices']))}, {run['date']}, "
         f"commit {run['commit'] or 'unknown'}, gnode {versions['gnode']}, jax {versions['jax']}."
+        f"{_training_code(run)}"
     )
+
+
+def _training_code(run: dict[str, Any]) -> str:
+    """Says by which version of the training code the networks of a result were trained, if it has any."""
+    if not run["trained_on"]:
+        return ""
+    if run.get("training_code"):
+        return f" All its networks were trained by one version of the training code, `{run['training_code']}`."
+    return " Its networks were trained before a hash of the training code was stored with them."

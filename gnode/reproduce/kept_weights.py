@@ -15,10 +15,10 @@ from gnode import errors, files
 from gnode.os_errors import as_path
 from gnode.reproduce.artefact import Trained
 from gnode.reproduce.request import Request
-from gnode.reproduce.training_code import RECORD
 from gnode.sweeps import Sweep
 from gnode.sweeps.stored import MEMBERS, SPEC
 from gnode.train import run_folder
+from gnode.training_code import RECORD
 
 FOLDER = Path("docs/results/reproduce/weights")
 """The folder of the repository that has a folder of kept weights for each artefact."""

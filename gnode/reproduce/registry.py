@@ -34,6 +34,8 @@ EXTENSIONS = (
     "true-attractors",
     "continuous-attractor",
     "walker2d-protocol",
+    "letters-protocol",
+    "speech-protocol",
     "relatives",
     "critical-factorial",
 )

@@ -11,10 +11,11 @@ from gnode.os_errors import as_path
 from gnode.reproduce import archive, result_files
 from gnode.reproduce.artefact import Artefact, SweepPlan, Trained
 from gnode.reproduce.request import Request
-from gnode.reproduce.training_code import common_code, record_code, refuse_another
+from gnode.reproduce.same_code import common_code, refuse_another
 from gnode.sweeps import Sweep, resume_sweep, sweep_or_resume
 from gnode.sweeps.engines.registry import check_engine
 from gnode.tasks import cache
+from gnode.training_code import record_code
 
 SWEEPS = "sweeps"
 """The folder, inside the folder of results, that sweeps are kept in by default."""
@@ -110,7 +111,7 @@ def _make_sweeps(
     for name, sweep in prepared.items():
         tell(f"sweep {name}")
         if sweep.todo():
-            record_code(sweep.folder)
+            record_code(sweep.folder, begun=bool(sweep.done()))
         made[name] = resume_sweep(sweep.folder, **how) if how else sweep
     return made
 

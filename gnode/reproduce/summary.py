@@ -55,6 +55,8 @@ THEMES: dict[str, tuple[str, ...]] = {
         "true-attractors",
         "continuous-attractor",
         "walker2d-protocol",
+        "letters-protocol",
+        "speech-protocol",
         "relatives",
         "critical-factorial",
     ),

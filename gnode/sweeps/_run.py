@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gnode import errors, files, interrupts, own_code, progress_bar
+from gnode import errors, files, interrupts, own_code, progress_bar, training_code
 from gnode.arguments import checked
 from gnode.os_errors import as_path
 from gnode.sweeps import _member
@@ -159,6 +159,8 @@ def _complete_with(
     if part is None:
         for place in (found.folder, found.folder / MEMBERS, found.folder / UNFINISHED):
             files.remove_leftovers(place)
+    if training_code.has_record(found.folder) and found.todo(part):
+        training_code.record_code(found.folder, begun=True)
     training = _Training(found, trainer, found.tasks(given), progress, part)
     try:
         while todo := found.todo(part):

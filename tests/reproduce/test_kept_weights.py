@@ -10,7 +10,7 @@ from gnode.errors import ArgumentError, StoreError
 from gnode.reproduce import kept_weights, request
 from gnode.reproduce.artefact import Artefact, Outcome, SweepPlan
 from gnode.reproduce.request import Request
-from gnode.reproduce.training_code import RECORD, record_code
+from gnode.training_code import RECORD, record_code
 
 SMALL = {"trials": 4, "bins": 3, "widths": (4,), "epochs": 1, "validation": 2, "lr": [1e-3, 1e-2], "seed": [0, 1]}
 
@@ -34,7 +34,7 @@ def tiny(monkeypatch):
 
 def test_restored_sweeps_are_the_trained_ones(tiny, tmp_path):
     trained = sweep("flipflop-square", tmp_path / "sweeps" / "tiny-smoke", **SMALL)
-    record_code(trained.folder)
+    record_code(trained.folder, begun=False)
     (path,) = kept_weights.keep_weights(Request("tiny"), tmp_path / "sweeps", tmp_path / "weights")
     assert path == tmp_path / "weights" / "tiny" / "tiny-smoke.npz"
     (restored,) = kept_weights.restore_weights("tiny", tmp_path / "again", tmp_path / "weights")

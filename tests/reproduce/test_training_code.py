@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import gnode
-from gnode import files, sweep
+from gnode import files, resume_sweep, sweep, training_code
 from gnode.errors import StoreError
-from gnode.reproduce import training_code
 from gnode.reproduce.request import Request
 from gnode.reproduce.runner import prepare_artefact, run_artefact
+from gnode.reproduce.same_code import common_code, refuse_another
 
 SMALL = {"trials": 4, "bins": 3, "widths": (4,), "epochs": 1, "validation": 2}
 
@@ -42,19 +42,46 @@ def test_the_hash_sees_what_decides_numbers_and_nothing_else(tmp_path):
 def test_a_sweep_says_which_code_prepared_or_trained_it(tmp_path):
     made = sweep("flipflop-square", tmp_path / "sweep", prepare=True, **SMALL)
     assert training_code.recorded(made.folder) == []
-    assert training_code.common_code([made]) is None
+    assert common_code([made]) is None
     for _ in range(2):  # once is enough
-        training_code.record_code(made.folder)
+        training_code.record_code(made.folder, begun=False)
     assert training_code.recorded(made.folder) == [training_code.training_code()]
-    assert training_code.common_code([made]) == training_code.training_code()
-    assert training_code.common_code([]) is None
+    assert common_code([made]) == training_code.training_code()
+    assert common_code([]) is None
+
+
+def test_whoever_resumes_a_sweep_with_a_record_adds_to_it(tmp_path, monkeypatch):
+    made = sweep("flipflop-square", tmp_path / "sweep", prepare=True, **SMALL)
+    training_code.record_code(made.folder, begun=False)
+    monkeypatch.setattr(training_code, "training_code", lambda: "another")
+    resume_sweep(made.folder)
+    hashes = training_code.recorded(made.folder)
+    assert hashes[1:] == ["another"]
+    with pytest.raises(StoreError, match="different versions of the training code"):
+        common_code([made])
+    resume_sweep(made.folder)  # nothing is left to train
+    assert training_code.recorded(made.folder) == hashes
+
+
+def test_members_without_a_record_are_of_an_unknown_version(tmp_path):
+    old = sweep("flipflop-square", tmp_path / "old", **SMALL)
+    new = sweep("flipflop-square", tmp_path / "new", prepare=True, **SMALL)
+    assert common_code([old]) is None
+    with pytest.raises(StoreError, match="would be trained by another version"):
+        refuse_another([old, new])
+    training_code.record_code(new.folder, begun=False)
+    with pytest.raises(StoreError, match=r"different versions of the training code \(unknown in .*old"):
+        common_code([old, new])
+    training_code.record_code(old.folder, begun=True)
+    assert training_code.recorded(old.folder) == [training_code.UNKNOWN, training_code.training_code()]
 
 
 def test_a_table_is_made_of_one_version_of_the_code(tmp_path, monkeypatch):
     request = Request("annulus-generalisation")
     (prepared,) = prepare_artefact(request, tmp_path)
     assert training_code.recorded(prepared.folder) == [training_code.training_code()]
-    monkeypatch.setattr(training_code, "training_code", lambda: "another")
+    for module in ("gnode.training_code", "gnode.reproduce.same_code"):
+        monkeypatch.setattr(f"{module}.training_code", lambda: "another")
     with pytest.raises(StoreError, match="would be trained by another version of the training code"):
         run_artefact(request, tmp_path)
     assert training_code.recorded(prepared.folder) == [training_code.hash_of(Path(gnode.__file__).parent)]

@@ -6,7 +6,8 @@ forward Euler. nODE and gnODE are trained with Glorot and with critical initiali
 one, and the other is a row of its own. The speech data are version 1 (21,312 clips); the paper has version 2. Missing
 walker samples are filled by a natural spline, which uses later samples, as in the paper. At paper scale settings are
 tried in shorter runs (140 of 700 epochs on Walker2D), and H is fixed at 316 (speech: 1000), where the paper searches
-H.
+H. The Walker2D half was trained before a hash of the training code was stored, by more than one version of it and by
+different kernels (docs/differences.md, "precision of the real-data runs").
 
 Command: gnode reproduce run table1 --scale paper
 Cost at paper scale: about five hours of training on one H200 for Walker2D, less if its networks share it, and a day
