@@ -2,7 +2,10 @@
 
 Shows: test accuracy on CharacterTrajectories (30, 50 and 70% dropped, N = 32) and test MSE on Walker2D (the N with
 the lowest validation loss) of gnODEs initialised critically (C, tanh after the last layer) or not (NC, Glorot
-normal, linear last
+normal, linear last layer). At paper scale settings are tried in shorter runs, and H is fixed at 316, where the
+paper searches H. Its Walker2D networks are those of table1, trained before a hash of the training code was stored, by
+more than one version of it.
+
 Command: gnode reproduce run table-critical --scale paper
 Cost at paper scale: sweeps of table1 and table-characters, hours on one H200; reduced: about 40 minutes (nothing if
 those were made before); smoke: two minutes on two cores.
