@@ -2,12 +2,15 @@
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gnode import errors
 from gnode.cli._shared import FEW, Progress, check_folder, console, path, resumable, say
+
+if TYPE_CHECKING:
+    from gnode.reproduce import Request
 
 Name = Annotated[str | None, typer.Argument(help="An artefact; `gnode reproduce list` shows them.")]
 Scale = Annotated[str, typer.Option(help="smoke, reduced or paper.")]
@@ -26,6 +29,8 @@ Kernel = Annotated[str | None, typer.Option(help="As in `gnode sweep run`, for a
 RESULTS = Path("runs/reproduce")
 DOCUMENTED = Path("docs/results/reproduce")
 KEPT = DOCUMENTED / "weights"
+EVERYTHING = "all"
+"""The name that stands for all artefacts."""
 
 
 def add_to(app: typer.Typer) -> None:
@@ -79,19 +84,47 @@ def run_command(
 ) -> None:
     """Train, analyse and draw a figure or table of the paper, and check what the paper says of it.
 
+    The name `all` makes all of them, one after another; one that fails does not keep the others from being made.
+
     Example: gnode reproduce run fig1 --scale smoke --out runs/reproduce
     """
+    from gnode.devices import one_core_per_network
+    from gnode.reproduce import NAMES, SCALES, Request, find_artefact
+
+    if name != EVERYTHING:
+        request = Request(_need_name(name), scale, _parts(only), seeds, kernel)
+        check_folder(out)
+        one_core_per_network()
+        _run_one(request, out, sweeps, engine, progress, shows_tables=True)
+        return
+    if only is not None:
+        raise errors.ArgumentError("--only names sweeps of one artefact, so it does not go with `all`; leave it out.")
+    errors.one_of("scale", scale, SCALES)
+    check_folder(out)
+    one_core_per_network()
+    names = [one for one in NAMES if scale in find_artefact(one).scales]
+    began, failed = time.monotonic(), []
+    for one in names:
+        try:
+            _run_one(Request(one, scale, (), seeds, kernel), out, sweeps, engine, progress, shows_tables=False)
+        except errors.GnodeError as problem:
+            failed.append(one)
+            say(f"{one} was not made: {problem}")
+    say(f"{len(names) - len(failed)} of {len(names)} made in {time.monotonic() - began:.0f} s")
+    if failed:
+        raise errors.StoreError(f"not made: {', '.join(failed)}; what is above says why.")
+
+
+def _run_one(
+    request: "Request", out: Path, sweeps: Path | None, engine: str, progress: bool | None, *, shows_tables: bool
+) -> None:
     from rich.markdown import Markdown
 
     from gnode import files
-    from gnode.devices import one_core_per_network
-    from gnode.reproduce import Request, result_files, run_artefact
+    from gnode.reproduce import result_files, run_artefact
 
-    request = Request(_need_name(name), scale, _parts(only), seeds, kernel)
-    check_folder(out)
-    one_core_per_network()
     of, began = request.artefact, time.monotonic()
-    say(f"{of.title} ({of.place}), {scale} scale: {of.scales[scale]}")
+    say(f"{of.title} ({of.place}), {request.scale} scale: {of.scales[request.scale]}")
 
     def tell(step: str) -> None:
         say(f"{time.monotonic() - began:5.0f} s  {step}")
@@ -99,7 +132,8 @@ def run_command(
     with resumable(f"{request.command} --out {out}"):
         path = run_artefact(request, out, sweeps=sweeps, engine=engine, progress=progress, tell=tell)
     content = files.read_json(path)
-    console.print(Markdown(result_files.tables(content)))
+    if shows_tables:
+        console.print(Markdown(result_files.tables(content)))
     written = ", ".join([path.name, path.with_suffix(".md").name, *content["figures"]])
     say(f"{time.monotonic() - began:.0f} s. Folder: {out}   {written}")
 

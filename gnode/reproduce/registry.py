@@ -1,4 +1,4 @@
-"""All artefacts by name: 15 figures, 6 tables and 4 claims of the paper, and what goes beyond it, a file each in
+"""All artefacts by name: 15 figures, 6 tables and 5 claims of the paper, and what goes beyond it, a file each in
 `gnode.reproduce.artefacts`.
 """
 
@@ -27,7 +27,7 @@ FIGURES = (
     "ou-depth",
 )
 TABLES = ("table1", "table-tau", "table-critical-speech", "table-fixed-points", "table-characters", "table-critical")
-CLAIMS = ("stable-points", "annulus-generalisation", "gate-and-residual", "capacity")
+CLAIMS = ("stable-points", "annulus-generalisation", "gate-and-residual", "variations", "capacity")
 EXTENSIONS = (
     "gnode-protocol",
     "fresh-trials",

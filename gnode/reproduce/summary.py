@@ -18,7 +18,6 @@ COUNTED = {HOLDS: "hold", FAILS: "do not hold", TIE: "indistinguishable", FLOOR:
 
 MISSING = (
     ("Appendix F: Tsit5 in place of Euler on the flip-flops", "an adaptive solver takes hours of training on a CPU"),
-    ("Appendix F.6: the disk from (1.5, 0)", "not trained"),
     ("Appendix F.4: fixed points within a distance of 1 of a trajectory", "the networks with N = 100 were not kept"),
     ("Appendix F.5: unstable points around the stable ones, RNN, N = 100", "the network was not kept"),
     ("Appendix F.3: a gnODE with three principal components", "pca-l2 was run with l2 at reduced scale only"),
@@ -45,6 +44,7 @@ THEMES: dict[str, tuple[str, ...]] = {
         "ring",
         "annulus-generalisation",
         "gate-and-residual",
+        "variations",
     ),
     "Fits of noise": ("fig3", "ou-tau", "ou-width", "ou-networks", "ou-depth"),
     "Theory": ("critical-depth", "jacobian-spectra", "capacity"),

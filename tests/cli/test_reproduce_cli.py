@@ -32,6 +32,20 @@ def test_list_run_collect_and_about(tmp_path, gnode_command, monkeypatch):
     assert page.read_text() == made
 
 
+def test_all_are_made_although_one_cannot_be(tmp_path, gnode_command, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GNODE_DATA", str(tmp_path / "nothing"))
+    monkeypatch.setattr("gnode.reproduce.NAMES", ("table1", "capacity"))
+    said = gnode_command("reproduce run all --out results")
+    assert said.status == 2
+    assert "table1 was not made: table1 needs data sets that are missing" in said.out
+    assert "1 of 2 made in" in said.out
+    assert said.err.strip().endswith("not made: table1; what is above says why.")
+    assert (tmp_path / "results/capacity.json").is_file()
+    monkeypatch.setattr("gnode.reproduce.NAMES", ("capacity",))
+    assert "1 of 1 made" in gnode_command("reproduce run all --out results").ok()
+
+
 def test_prepare_writes_the_folders_and_says_how_to_train_them(tmp_path, gnode_command, monkeypatch):
     monkeypatch.chdir(tmp_path)
     told = gnode_command("reproduce prepare annulus-generalisation --out results").ok()
@@ -50,6 +64,8 @@ def test_prepare_writes_the_folders_and_says_how_to_train_them(tmp_path, gnode_c
         ("reproduce run fig11", "Did you mean 'fig1'?"),
         ("reproduce fig11", "Did you mean 'fig1'?"),
         ("reproduce about fig11", "Did you mean 'fig1'?"),
+        ("reproduce run all --only variable-n6", "--only names sweeps of one artefact"),
+        ("reproduce run all --scale full", "scale is 'full', but must be one of: smoke, reduced, paper"),
         ("reproduce run fig1 --scale full", "scale of fig1 is 'full', but must be one of: smoke, paper"),
         ("reproduce run table1", "table1 needs data sets that are missing"),
         ("reproduce collect --out nowhere", "nowhere is not a folder of results"),
