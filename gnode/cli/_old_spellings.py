@@ -16,7 +16,7 @@ import difflib
 from collections.abc import Sequence
 
 SWEEP = ("run", "status", "resume")
-REPRODUCE = ("list", "run", "collect", "prepare", "keep", "restore", "about")
+REPRODUCE = ("list", "run", "collect", "draw", "prepare", "keep", "restore", "about")
 HELP = ("--help", "-h")
 _OPTIONS = {"--schedule": "--spans"}
 CLOSE = 0.7

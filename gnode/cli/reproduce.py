@@ -1,4 +1,4 @@
-"""gnode reproduce: every figure, table and claim of the paper. list, run, collect, prepare, keep, restore, about."""
+"""gnode reproduce: every figure, table and claim of the paper. list, run, collect, draw, prepare, keep, restore, about."""
 
 import time
 from pathlib import Path
@@ -37,12 +37,13 @@ def add_to(app: typer.Typer) -> None:
     """Adds the commands."""
     reproduce = typer.Typer(
         no_args_is_help=True,
-        help="Every figure, table and claim of the paper: list, run, collect, prepare, keep, restore, about.",
+        help="Every figure, table and claim of the paper: list, run, collect, draw, prepare, keep, restore, about.",
     )
     commands = {
         "list": list_command,
         "run": run_command,
         "collect": collect_command,
+        "draw": draw_command,
         "prepare": prepare_command,
         "keep": keep_command,
         "restore": restore_command,
@@ -156,6 +157,20 @@ def collect_command(out: Published = DOCUMENTED) -> None:
         files.write_text(named / name, text)
     say(f"Judged again: {', '.join(path.name for path in judged) or 'nothing new'}")
     say(f"Pages: {target}, and {len(pages)} in {named}")
+
+
+def draw_command(name: Name = None, out: Published = DOCUMENTED) -> None:
+    """Draw the figures of stored results again, as far as they need no networks."""
+    from gnode.reproduce import find_artefact
+    from gnode.reproduce.drawing import draw_folder
+
+    _need_folder(out)
+    if name is not None and find_artefact(name).draw is None:
+        raise errors.ArgumentError(
+            f"the figures of {name} need its networks; make them with gnode reproduce run {name}."
+        )
+    pictures = draw_folder(out, () if name is None else (name,))
+    say(f"Drawn: {', '.join(path.name for path in pictures) or 'nothing'}. Folder: {out}")
 
 
 def prepare_command(

@@ -91,6 +91,8 @@ class Point:
 class Curve:
     """The measure along one axis: the values of the axis, and the mean and standard deviation of the errors at each.
 
+    `seeds` holds the errors of all seeds at each point; it is empty where they are not known.
+
     >>> Curve(np.array([10.0, 32.0]), np.array([0.3, 0.1]), np.array([0.02, 0.01]))
     Curve(2 points, x from 10 to 32, mean from 0.1 to 0.3)
     """
@@ -98,8 +100,11 @@ class Curve:
     x: Float[np.ndarray, " points"]
     mean: Float[np.ndarray, " points"]
     std: Float[np.ndarray, " points"]
+    seeds: tuple[tuple[float, ...], ...] = ()
 
     def __post_init__(self):
+        if self.seeds and len(self.seeds) != len(self.x):
+            raise errors.ArgumentError(f"seeds has {len(self.seeds)} points, but x has {len(self.x)}.")
         if not self.x.shape == self.mean.shape == self.std.shape:
             shapes = f"{self.x.shape}, {self.mean.shape} and {self.std.shape}"
             raise errors.ArgumentError(f"x, mean and std have shapes {shapes}, but must have the same.")
@@ -207,13 +212,15 @@ class Expressivity:
             raise errors.ArgumentError(
                 "along is 'model', which has no order; choose an axis of numbers, such as 'state'."
             )
-        return Curve(np.array(x, float), np.array([p.mean for p in chosen]), np.array([p.std for p in chosen]))
+        means, spreads = np.array([p.mean for p in chosen]), np.array([p.std for p in chosen])
+        return Curve(np.array(x, float), means, spreads, tuple(p.errors for p in chosen))
 
     def rows(self) -> list[dict[str, Any]]:
         """Returns a row of plain numbers for each network, for a table or a JSON file."""
         names = [field.name for field in dataclasses.fields(Point) if field.name not in ("errors", "members")]
         return [
-            {name: getattr(p, name) for name in names} | {"mean": p.mean, "std": p.std, "seeds": len(p.errors)}
+            {name: getattr(p, name) for name in names}
+            | {"mean": p.mean, "std": p.std, "seeds": len(p.errors), "errors": list(p.errors)}
             for p in self.points
         ]
 

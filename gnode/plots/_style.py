@@ -6,7 +6,7 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.colors import is_color_like
+from matplotlib.colors import is_color_like, to_hex
 from matplotlib.figure import Figure
 
 from gnode import errors, files
@@ -15,6 +15,9 @@ from gnode.os_errors import as_path
 
 # The palette of Okabe and Ito without black.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
+
+LIGHTEST = 0.85
+"""How far the colours of things in an order go along the colour map, whose end is too light for lines."""
 
 STYLE: dict[Any, Any] = {
     "font.size": 9,
@@ -122,6 +125,11 @@ def shown_name(name: Any) -> str:
 def colour(index: int) -> str:
     """Returns the colour with this index, starting over after the last one."""
     return COLOURS[index % len(COLOURS)]
+
+
+def ordered_colour(index: int, number: int) -> str:
+    """Returns the colour of one of several things in an order, such as time constants: from dark to light."""
+    return to_hex(mpl.colormaps["viridis"](LIGHTEST * index / max(number - 1, 1)))
 
 
 @checked

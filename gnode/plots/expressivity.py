@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jax.typing import ArrayLike
@@ -12,18 +12,29 @@ from matplotlib.figure import Figure
 from gnode import errors
 from gnode.cells.registry import cell_colour, cell_label
 from gnode.expressivity import Curve, Expressivity, LongestFit
-from gnode.plots._style import add_legend, colour, new_figure, plain
+from gnode.plots._style import add_legend, colour, new_figure, ordered_colour, plain
 
 AXIS_LABELS = {"state": "State size N", "tau": r"Model $\tau$ (s)", "hidden": "Hidden units H", "bins": "Bins"}
 AXIS_LABELS |= {"layers": "Hidden layers"}
+ABREAST = (2, 4, 3)
+"""How many panels may be side by side: the first that makes full rows, no more of them than columns; else three."""
+
+
+class ErrorPanel(NamedTuple):
+    """One panel of `error_panels`: its title, its lines by their names, and the axis that they run along."""
+
+    title: str
+    curves: Mapping[Any, Curve]
+    along: str
 
 
 def error_curves(curves: Mapping[Any, Curve], along: str, label: str = "{}", title: str = "") -> Figure:
-    """Draws training errors along an axis on logarithmic scales, with the standard deviation over seeds as error bars.
+    """Draws training errors along an axis on logarithmic scales, with their spread over seeds.
 
     **Arguments:**
 
-    - `curves`: one line per entry.
+    - `curves`: one line per entry, through the medians of the seeds, which are points; where only their mean and standard
+      deviation are known, through the means, with error bars.
     - `along`: the axis, such as "state" or "tau".
     - `label`: the format of the labels, which receives the key of each entry.
     - `title`: the title of the figure.
@@ -37,31 +48,61 @@ def error_curves(curves: Mapping[Any, Curve], along: str, label: str = "{}", tit
     return figure
 
 
+def error_panels(panels: Sequence[ErrorPanel], letters: str = "abcdefghijklmnopqrstuvwxyz") -> Figure:
+    """Draws panels of `error_curves` side by side, with letters and one scale of errors for all of them."""
+    if not panels:
+        raise errors.ArgumentError("panels is empty: there is nothing to draw.")
+    columns = next(
+        (wide for wide in ABREAST if len(panels) % wide == 0 and len(panels) <= wide**2), min(3, len(panels))
+    )
+    rows = -(-len(panels) // columns)
+    figure, axes = new_figure(0.6 + 2.7 * columns, 0.3 + 2.5 * rows, rows, columns, sharey=True)
+    shared = len({tuple(panel.curves) for panel in panels}) == 1
+    for place, (letter, axis, panel) in enumerate(zip(letters, axes, panels)):
+        draw_curves(axis, panel.curves, panel.along)
+        axis.set_title(f"{letter}  {panel.title}", loc="left", fontsize=9)
+        if place % columns:
+            axis.set_ylabel("")
+        if not shared:
+            axis.legend(frameon=False, fontsize=7, handlelength=1.2)
+    for axis in axes[len(panels) :]:
+        axis.remove()
+    if shared:
+        add_legend(figure, where="right upper", columns=1)
+    return figure
+
+
 def draw_curves(axis: Axes, curves: Mapping[Any, Curve], along: str, label: str = "{}") -> None:
-    """Draws the lines of `error_curves` on existing axes."""
+    """Draws the lines of `error_curves` on existing axes: networks in their colours, other things by their order."""
     if not curves:
         raise errors.ArgumentError("curves is empty: there is nothing to draw.")
-    for index, (name, curve) in enumerate(curves.items()):
-        shown = np.isfinite(curve.mean)
-        spread = np.where(np.isfinite(curve.std), curve.std, 0.0)[shown]
-        below = np.minimum(
-            spread, 0.999 * curve.mean[shown]
-        )  # an error bar down to 0 cannot be drawn on a logarithmic axis
-        axis.errorbar(
-            curve.x[shown],
-            curve.mean[shown],
-            [below, spread],
-            color=cell_colour(name, colour(index)),
-            marker="o",
-            ms=4,
-            lw=1.3,
-            capsize=2,
-            label=label.format(plain(cell_label(name)) if isinstance(name, str) else name),
-        )
+    others = [name for name in curves if cell_colour(name, "") == ""]
+    for name, curve in curves.items():
+        order = others.index(name) if name in others else 0
+        line = cell_colour(name, ordered_colour(order, len(others)))
+        said = label.format(plain(cell_label(name)) if isinstance(name, str) else name)
+        _draw_curve(axis, curve, line, said)
     axis.set_xscale("log")
     axis.set_yscale("log")
     axis.set_xlabel(AXIS_LABELS.get(along, plain(along)))
     axis.set_ylabel("Minimum training MSE")
+
+
+def _draw_curve(axis: Axes, curve: Curve, line: Any, label: str) -> None:
+    style: dict[str, Any] = {"color": line, "marker": "o", "ms": 4, "lw": 1.3}
+    if curve.seeds:
+        middle = np.array([np.median(seeds) for seeds in curve.seeds])
+        known = np.isfinite(middle)
+        axis.plot(curve.x[known], middle[known], label=label, **style)
+        for x, seeds in zip(curve.x, curve.seeds):
+            shown = [error for error in seeds if np.isfinite(error)]
+            axis.plot([x] * len(shown), shown, ".", color=line, ms=3, alpha=0.5)
+        return
+    known = np.isfinite(curve.mean)
+    spread = np.where(np.isfinite(curve.std), curve.std, 0.0)[known]
+    # A logarithmic axis has no place for a mean minus deviation below zero: such a bar goes upwards only.
+    below = np.where(spread < curve.mean[known], spread, 0.0)
+    axis.errorbar(curve.x[known], curve.mean[known], [below, spread], capsize=2, label=label, **style)
 
 
 def by_model(measured: Expressivity, along: str, title: str = "", **fixed: Any) -> Figure:

@@ -82,8 +82,9 @@ def _reasons(artefact: Artefact, content: Result, found: dict[str, list[Result]]
 
 
 def _picture(artefact: Artefact, name: str) -> str:
-    panel = Path(name).stem.rsplit("-", 1)[-1].upper()
-    return f"**({panel})**\n\n![{artefact.name}, panel {panel}]({name})"
+    panel = Path(name).stem.rsplit("-", 1)[-1]
+    caption = f" {artefact.captions[panel]}" if panel in artefact.captions else ""
+    return f"**Figure {panel.upper()}.**{caption}\n\n![{artefact.name}, figure {panel.upper()}]({name})"
 
 
 def _protocols(content: Result) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from gnode import files, plots, provenance
 from gnode.reproduce.artefact import Outcome, SweepPlan, Trained
+from gnode.reproduce.drawing import FORMATS
 from gnode.reproduce.request import Request
 from gnode.reproduce.verdicts import FAILS, of_stored
 
@@ -27,7 +28,7 @@ def write_result(
     with files.writing(path.parent):
         pictures = []
         for panel, figure in outcome.figures.items():
-            pictures += plots.save(figure, path.with_name(f"{path.stem}-{panel}"), ("png", "pdf"))
+            pictures += plots.save(figure, path.with_name(f"{path.stem}-{panel}"), FORMATS)
     environment = provenance.environment()
     content = {
         "name": artefact.name,

@@ -14,11 +14,14 @@ Published: curves without numbers. Errors are lower the nearer tau is to tau_OU 
 expressive; a small hidden layer hurts at large N; gnODE is the most expressive at low N; the gap widens with tau.
 """
 
+from collections.abc import Mapping
 from typing import Any
+
+from matplotlib.figure import Figure
 
 from gnode.expressivity import Expressivity
 from gnode.plots import expressivity as pictures
-from gnode.reproduce import noise, noise_claims
+from gnode.reproduce import noise, noise_claims, noise_figures
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
 from gnode.reproduce.evidence import Evidence
 
@@ -34,24 +37,32 @@ def analyse(trained: Trained) -> Outcome:
     wide, middle = noise.widest(scale), noise.middling(scale)
     largest, smallest = noise.STATES[scale][-1], noise.STATES[scale][0]
     wide_ones = found.select(hidden=wide)
-    by_hidden = {hidden: found.curve("state", model="gnode", hidden=hidden, tau=1.0) for hidden in noise.HIDDEN[scale]}
-    b = {"gnode": found.curve("tau", model="gnode", state=largest, hidden=middle)}
     numbers = [noise.number(p) for p in found.select(model="gnode", state=largest, hidden=middle).points]
     numbers += [noise.number(p) for p in wide_ones.select(tau=[1.0, 30.0], state=smallest).points]
     details = {"points": found.rows()}
     return Outcome(
         numbers=numbers,
         claims=judge(Evidence.fresh(numbers, details)),
-        figures={
-            "a": fits(trained, found, largest, middle),
-            "b": pictures.error_curves(b, "tau"),
-            "c": pictures.error_curves(by_hidden, "state", "H = {}", r"gnODE, $\tau$ = 1 s"),
-            "d": pictures.by_model(wide_ones, "tau", f"N = {largest}", state=largest),
-            "e": pictures.by_model(wide_ones, "state", r"$\tau$ = 1 s", tau=1.0),
-            "f": pictures.by_model(wide_ones, "state", r"$\tau$ = 30 s", tau=30.0),
-        },
+        figures={"a": fits(trained, found, largest, middle)} | draw(details),
         details=details,
     )
+
+
+def draw(details: Mapping[str, Any]) -> dict[str, Figure]:
+    points = details[noise_figures.MADE_OF]
+    *_, middle, wide = noise_claims.values(points, "hidden")
+    largest = noise_claims.values(points, "state")[-1]
+    at_wide = [point for point in points if point["hidden"] in (0, wide)]
+    own = {"gnode": noise_figures.curve(points, "tau", model="gnode", state=largest, hidden=middle)}
+    widths = noise_figures.by_value(points, "hidden", "H = {}", "state", model="gnode", tau=1.0)
+    panels = [
+        noise_figures.panel(f"N = {largest}, H = {middle}", own, "tau"),
+        noise_figures.panel("gnODE, τ = 1 s", widths, "state"),
+        noise_figures.panel(f"N = {largest}", noise_figures.by_model(at_wide, "tau", state=largest), "tau"),
+        noise_figures.panel("τ = 1 s", noise_figures.by_model(at_wide, "state", tau=1.0), "state"),
+        noise_figures.panel("τ = 30 s", noise_figures.by_model(at_wide, "state", tau=30.0), "state"),
+    ]
+    return {"b": noise_figures.figure(panels, "bcdef")}
 
 
 def judge(found: Evidence) -> list[Claim]:
@@ -99,6 +110,13 @@ def fits(trained: Trained, found: Expressivity, state: int, hidden: int) -> Any:
     return pictures.fitted_noise(target, outputs, dt=1.0)
 
 
+CAPTIONS = {
+    "a": "The first channel of the trajectory in grey, and the best gnODE's output at each time constant.",
+    "b": "Training error (b) of a gnODE by time constant, (c) of gnODEs by N at several widths, (d) of all networks by time "
+    "constant, (e, f) of all networks by N." + noise_figures.SPREAD,
+}
+
+
 ARTEFACT = Artefact(
     name="fig3",
     kind="figure",
@@ -108,4 +126,7 @@ ARTEFACT = Artefact(
     plans=plans,
     analyse=analyse,
     judge=judge,
+    draw=draw,
+    captions=CAPTIONS,
+    needs_networks=("a",),
 )

@@ -10,9 +10,14 @@ minutes; smoke: 40 s on two cores.
 Published: curves without numbers; a second hidden layer does not significantly increase expressivity.
 """
 
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.figure import Figure
+
 from gnode.cells import cell_label
-from gnode.plots import expressivity as pictures
-from gnode.reproduce import noise, noise_claims, verdicts
+from gnode.reproduce import noise, noise_claims, noise_figures, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
 from gnode.reproduce.evidence import Decided, Evidence
 
@@ -25,16 +30,18 @@ def plans(scale: str) -> list[SweepPlan]:
 
 def analyse(trained: Trained) -> Outcome:
     found = noise.measured(trained)
-    taus = [tau for tau in found.values("tau") if tau in TAUS]
-    figures, panels = {}, iter("abcdefgh")
-    for model in noise.NODES:
-        for tau in taus:
-            curves = {n: found.curve("state", model=model, layers=n, tau=tau) for n in (1, 2)}
-            title = rf"{cell_label(model)}, $\tau$ = {tau:g} s"
-            figures[next(panels)] = pictures.error_curves(curves, "state", "{} hidden", title)
     numbers = [noise.number(point) for point in found.select(tau=1.0).points]
     details = {"points": found.rows()}
-    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), figures, details)
+    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), draw(details), details)
+
+
+def draw(details: Mapping[str, Any]) -> dict[str, Figure]:
+    points, panels = details[noise_figures.MADE_OF], []
+    taus = [tau for tau in noise_claims.values(points, "tau") if tau in TAUS]
+    for model, tau in itertools.product(noise.NODES, taus):
+        curves = noise_figures.by_value(points, "layers", "{} hidden", "state", model=model, tau=tau)
+        panels.append(noise_figures.panel(f"{cell_label(model)}, τ = {tau:g} s", curves, "state"))
+    return {"a": noise_figures.figure(panels)}
 
 
 def judge(found: Evidence) -> list[Claim]:
@@ -63,6 +70,12 @@ def deeper(found: Evidence, model: str) -> Claim:
     return found.decide(claim, rule)
 
 
+CAPTIONS = {
+    "a": "Training error by N with one and with two hidden layers, a panel for each network and time constant."
+    + noise_figures.SPREAD,
+}
+
+
 ARTEFACT = Artefact(
     name="ou-depth",
     kind="figure",
@@ -72,4 +85,6 @@ ARTEFACT = Artefact(
     plans=plans,
     analyse=analyse,
     judge=judge,
+    draw=draw,
+    captions=CAPTIONS,
 )

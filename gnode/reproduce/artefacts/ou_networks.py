@@ -10,12 +10,14 @@ minutes; smoke: 40 s on two cores.
 Published: curves without numbers; gnODEs are consistently more expressive than GRUs at every tau and N.
 """
 
-from gnode.plots import expressivity as pictures
-from gnode.reproduce import noise, noise_claims
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from gnode.reproduce import noise, noise_claims, noise_figures
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
 from gnode.reproduce.evidence import Evidence
-
-PANELS = ("a", "b", "c")
 
 
 def plans(scale: str) -> list[SweepPlan]:
@@ -24,16 +26,26 @@ def plans(scale: str) -> list[SweepPlan]:
 
 def analyse(trained: Trained) -> Outcome:
     found = noise.measured(trained)
-    shown = list(zip(PANELS, noise.STATES[trained.scale]))
-    figures = {panel: pictures.by_model(found, "tau", f"N = {state}", state=state) for panel, state in shown}
     numbers = [noise.number(p) for p in found.select(model=["gru", "gnode"]).points]
     details = {"points": found.rows()}
-    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), figures, details)
+    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), draw(details), details)
+
+
+def draw(details: Mapping[str, Any]) -> dict[str, Figure]:
+    points = details[noise_figures.MADE_OF]
+    sizes = noise_claims.values(points, "state")
+    curves = {f"N = {size}": noise_figures.by_model(points, "tau", state=size) for size in sizes}
+    return {"a": noise_figures.figure(noise_figures.panel(title, found, "tau") for title, found in curves.items())}
 
 
 def judge(found: Evidence) -> list[Claim]:
     claim = "The gnODE is consistently more expressive than the GRU: at every tau and N."
     return [noise_claims.beats_everywhere(found, claim, "gnode", "gru")]
+
+
+CAPTIONS = {
+    "a": "Training error of all networks by time constant, a panel for each N." + noise_figures.SPREAD,
+}
 
 
 ARTEFACT = Artefact(
@@ -45,4 +57,6 @@ ARTEFACT = Artefact(
     plans=plans,
     analyse=analyse,
     judge=judge,
+    draw=draw,
+    captions=CAPTIONS,
 )

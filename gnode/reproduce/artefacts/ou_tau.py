@@ -10,13 +10,17 @@ minutes; smoke: 40 s on two cores.
 Published: curves without numbers; for all networks errors are generally lower the nearer tau is to tau_OU = 1 s.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.figure import Figure
+
 from gnode.cells import cell_label
-from gnode.plots import expressivity as pictures
-from gnode.reproduce import noise, noise_claims
+from gnode.reproduce import noise, noise_claims, noise_figures
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
 from gnode.reproduce.evidence import Evidence
 
-PANELS = {"rnn": "a", "mgru": "b", "gru": "c", "node": "d"}
+SHOWN = ("rnn", "mgru", "gru", "node")
 
 
 def plans(scale: str) -> list[SweepPlan]:
@@ -25,18 +29,28 @@ def plans(scale: str) -> list[SweepPlan]:
 
 def analyse(trained: Trained) -> Outcome:
     found = noise.measured(trained)
-    figures = {}
-    for model, panel in PANELS.items():
-        curves = {tau: found.curve("state", model=model, tau=tau) for tau in found.values("tau")}
-        figures[panel] = pictures.error_curves(curves, "state", r"$\tau$ = {:g} s", cell_label(model))
-    numbers = [noise.number(p) for p in found.select(state=noise.STATES[trained.scale][-1]).points if p.model in PANELS]
+    numbers = [noise.number(p) for p in found.select(state=noise.STATES[trained.scale][-1]).points if p.model in SHOWN]
     details = {"points": found.rows()}
-    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), figures, details)
+    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), draw(details), details)
+
+
+def draw(details: Mapping[str, Any]) -> dict[str, Figure]:
+    points = details[noise_figures.MADE_OF]
+    curves = {model: noise_figures.by_value(points, "tau", "τ = {:g} s", "state", model=model) for model in SHOWN}
+    return {
+        "a": noise_figures.figure(noise_figures.panel(cell_label(m), found, "state") for m, found in curves.items())
+    }
 
 
 def judge(found: Evidence) -> list[Claim]:
     claim = "Errors of the {} are generally lower the nearer tau is to tau_OU, at every N."
-    return [noise_claims.nearer_is_lower(found, claim.format(cell_label(model)), model) for model in PANELS]
+    return [noise_claims.nearer_is_lower(found, claim.format(cell_label(model)), model) for model in SHOWN]
+
+
+CAPTIONS = {
+    "a": "Training error by N, a line for each time constant: (a) RNN, (b) mGRU, (c) GRU, (d) nODE."
+    + noise_figures.SPREAD,
+}
 
 
 ARTEFACT = Artefact(
@@ -48,4 +62,6 @@ ARTEFACT = Artefact(
     plans=plans,
     analyse=analyse,
     judge=judge,
+    draw=draw,
+    captions=CAPTIONS,
 )

@@ -11,9 +11,13 @@ Published: curves without numbers; more units are more expressive; at tau = 1 s 
 high N; at tau = 30 s nODEs with a large H beat RNNs throughout.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.figure import Figure
+
 from gnode.cells import cell_label
-from gnode.plots import expressivity as pictures
-from gnode.reproduce import noise, noise_claims, verdicts
+from gnode.reproduce import noise, noise_claims, noise_figures, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
 from gnode.reproduce.evidence import Decided, Evidence
 
@@ -28,18 +32,20 @@ def plans(scale: str) -> list[SweepPlan]:
 
 def analyse(trained: Trained) -> Outcome:
     found = noise.measured(trained)
-    figures = {}
-    for panel, (model, layers, tau) in PANELS.items():
-        curves = {
-            f"H = {hidden}": found.curve("state", model=model, layers=layers, tau=tau, hidden=hidden)
-            for hidden in noise.HIDDEN[trained.scale]
-        }
-        curves["rnn"] = found.curve("state", model="rnn", tau=tau)
-        figures[panel] = pictures.error_curves(curves, "state", title=name_of(panel))
     wide = noise.widest(trained.scale)
     numbers = [noise.number(point) for point in found.select(hidden=wide, tau=[1.0, 30.0]).points]
     details = {"points": found.rows()}
-    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), figures, details)
+    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), draw(details), details)
+
+
+def draw(details: Mapping[str, Any]) -> dict[str, Figure]:
+    points, panels = details[noise_figures.MADE_OF], []
+    for name, (model, layers, tau) in PANELS.items():
+        fixed = {"model": model, "layers": layers, "tau": tau}
+        curves = noise_figures.by_value(points, "hidden", "H = {}", "state", **fixed)
+        curves["rnn"] = noise_figures.curve(points, "state", model="rnn", tau=tau)
+        panels.append(noise_figures.panel(name_of(name), curves, "state"))
+    return {"a": noise_figures.figure(panels)}
 
 
 def name_of(panel: str) -> str:
@@ -86,6 +92,11 @@ def against_rnn(found: Evidence, claim: str, sizes: list[int], tau: float, hidde
     return found.decide(claim, rule)
 
 
+CAPTIONS = {
+    "a": "Training error by N, a line for each width of the hidden layers, beside the RNN's." + noise_figures.SPREAD,
+}
+
+
 ARTEFACT = Artefact(
     name="ou-width",
     kind="figure",
@@ -95,4 +106,6 @@ ARTEFACT = Artefact(
     plans=plans,
     analyse=analyse,
     judge=judge,
+    draw=draw,
+    captions=CAPTIONS,
 )
