@@ -17,6 +17,7 @@ from gnode.models import build
 from gnode.reproduce.selection import trained_members
 from gnode.sweeps import Sweep
 from gnode.tasks.datasets import speech
+from gnode.train import Run
 from gnode.types import count_parameters
 
 BUDGET = 40_000
@@ -226,6 +227,8 @@ class Measured(NamedTuple):
     setting: dict[str, Any]
     abscissa: float | None
     memory: float | None
+    update: float
+    """Milliseconds that an update took in the fastest of the trainings, which may have shared the machine."""
 
 
 STARTS, HORIZON, TOLERANCE = 200, 1000, 0.1
@@ -252,7 +255,14 @@ def measure(sweep: Sweep, data: Data, few: bool = False) -> Measured:
         setting,
         float(np.median(abscissas)) if len(abscissas) else None,
         float(np.median(np.minimum(memory.lifetimes, HORIZON * run.dt))),
+        1000 * min(_seconds_of_update(sweep.result(member), run) for member in members),
     )
+
+
+def _seconds_of_update(result: dict[str, Any], run: Run) -> float:
+    """Returns how long an update of a member took; all members of a sweep have the trials and batches of `run`."""
+    updates = -(-len(run.task.train) // run.settings.batch_size)
+    return result["seconds"] / (result["epochs_done"] * updates)
 
 
 def _score(result: dict[str, Any], data: Data) -> float:

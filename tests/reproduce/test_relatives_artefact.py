@@ -43,7 +43,7 @@ def test_growing_spans_end_at_the_trials_of_the_data():
 
 
 def measured(*scores):
-    return Measured(1, list(scores), {}, None, None)._asdict()
+    return Measured(1, list(scores), {}, None, None, 1.0)._asdict()
 
 
 def test_a_gate_helps_where_it_is_better_by_two_standard_errors_on_more_data_than_it_is_worse_on():
