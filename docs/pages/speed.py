@@ -7,6 +7,8 @@ from pages import ROOT, table
 
 PATH = "docs/speed.md"
 
+MEASURED = ROOT / "benchmarks" / "results"
+
 SUFFIXES = {"wider": ", wider ones", "side-by-side": ", several side by side"}
 """The ends of the titles of tables that would have the same title otherwise, by a part of their file's name."""
 
@@ -63,14 +65,17 @@ and without the fused kernel, and the whole grid of the flip-flop task: [results
   that expand.
 - **A streamed kernel on a GPU** (`gnode.solve.gpu.streamed`, Pallas; `kernel="streamed"`): the weights are read block by
   block in every bin, so layers may have any width, and GRU, LSTM and LEM are supported too. One multiprocessor of the chip
-  takes a tile of trials of a network, so it pays where several networks fill the chip: in the table of networks side by
-  side below, it beats the loop for 27 networks and loses to it for 5 and 9, alone on the GPU. Training chooses it where
-  networks side by side fill the chip and layers are of a width at which it was faster (`pays` in `solve/gpu/streamed.py`).
+  takes a tile of trials of a network, so it pays where several networks fill the chip. In the table of networks side by
+  side below, alone on the GPU, one of its gradients takes, in times of the loop's,
+  {streamed}.
+  Training chooses it where networks side by side fill the chip and layers are of a width at which it was faster (`pays` in
+  `solve/gpu/streamed.py`).
   It trained Walker2D's networks with N = 100 and 316 and the reduced tables of speech and letters on the [results
   page](results/reproduce/table1.md).
 - **All cores of a CPU**: a sweep trains one member on each core. A single network splits the trials of a batch over
-  `cores`, an explicit and recorded choice (`gnode train --cores 2`), because the sums are then taken in another order; it
-  pays from about fifty trials on.
+  `cores`, an explicit and recorded choice (`gnode train --cores 2`), because the sums are then taken in another order. It
+  pays with many trials or wide layers: in the CPU's table of one gradient all cores are not faster than one for
+  {all_cores}, and faster for all other shapes.
 - **Values that both halves of a step share are computed once**: LEM's forward-backward Euler takes its gates from the old
   state for both halves (`Cell.fields_of_blocks`).
 - **All bins of a trajectory at once** (`time="parallel"`, `gnode/solve/_at_once.py`): Newton's method on the whole sequence
@@ -107,6 +112,23 @@ not run, training says so and uses the loop, unless a kernel was requested by na
 instead. The kernels were run on an H200 only; on older GPUs none is chosen."""
 
 
+def times_gnode(file: str, way: str) -> dict[str, float]:
+    """Returns how many times as long as gnode's default a way to a gradient takes, by shape."""
+    rows = json.loads((MEASURED / f"{file}.json").read_text())["rows"]
+    return {row["shape"]: row["times gnode"] for row in rows if row["gradient by"] == way}
+
+
+def where_cores_do_not_pay() -> str:
+    """Names the shapes for which all cores are not faster than one."""
+    return ", ".join(shape for shape, times in times_gnode("gradient-cpu", "gnode, all cores").items() if times >= 1)
+
+
+def streamed_beside_loop() -> str:
+    """Says how long the streamed kernel takes, by the networks that are side by side."""
+    found = times_gnode("gradient-side-by-side-gpu", "gnode, streamed kernel")
+    return ", ".join(f"{times:.2g} for {shape}" for shape, times in found.items())
+
+
 def page() -> str:
-    paths = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
-    return "\n\n".join([HEAD, *(section(path) for path in paths)]) + "\n"
+    head = HEAD.format(all_cores=where_cores_do_not_pay(), streamed=streamed_beside_loop())
+    return "\n\n".join([head, *(section(path) for path in sorted(MEASURED.glob("*.json")))]) + "\n"

@@ -1,13 +1,51 @@
-"""The worked example of docs/data.md: what it prints, and that it means what the page says."""
+"""The examples of docs/data.md: what they print, what they find, and that it means what the page says."""
 
+import json
 import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+import gnode
 from gnode.tasks import Series, arrays, make
 
-PAGE = (Path(__file__).parents[2] / "docs" / "data.md").read_text()
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "data.md").read_text()
+
+
+@pytest.fixture
+def switch(tmp_path, monkeypatch):
+    """The command lines about switch.csv, in the folder where the page's script has written it."""
+    monkeypatch.chdir(tmp_path)
+    script, then = re.search(r"```python\n(import csv\n.*?)```\n(.*?)^### ", PAGE, re.DOTALL | re.MULTILINE).groups()
+    exec(script, {})
+    lines = re.findall(r"^    \$ gnode (.*)$", then.replace("\\\n", " "), re.MULTILINE)
+    return then, lines
+
+
+def test_the_table_needs_a_fill(switch, gnode_command):
+    then, lines = switch
+    assert gnode_command(lines[0]).one_sentence().strip() == re.search(r"^    (gnode: .*)$", then, re.MULTILINE)[1]
+
+
+@pytest.mark.slow
+def test_the_network_of_the_table_has_the_equilibria_of_the_page(switch, gnode_command):
+    """Another processor rounds differently, so the loss is compared to three decimal places."""
+    then, lines = switch
+    gnode_command(lines[1]).ok()
+    run = gnode.load("runs/switch")
+    assert run.best_loss == pytest.approx(float(re.search(r"validation loss is about ([\d.]+\d)", then)[1]), abs=1e-3)
+    points = gnode.analysis.fixed_points(run.net, run.states, dt=run.dt).select(status="equilibrium")
+    assert "five equilibria, three of them stable" in then
+    assert (len(points), np.sum(points.kind == "stable")) == (5, 3)
+    outputs = np.sort(points.outputs[points.kind == "stable"].ravel())
+    np.testing.assert_allclose(outputs, [-1, 0, 1], atol=0.2)  # one for each sign, and one for "no pulse yet"
+
+
+def test_the_error_of_the_last_value_is_the_stored_one():
+    stored = json.loads((DOCS / "results" / "last-value-walker2d.json").read_text())
+    assert re.findall(r"test error of\s+(\d\.\d+)", PAGE) == [f"{stored['test']['loss']:.4f}"]
 
 
 def example():
