@@ -16,7 +16,7 @@ def missing(sentence: str, insists: str) -> NoReturn:
 
 def absent(packages) -> list[str]:
     """Those of the packages, by their names of import, that are not installed."""
-    return [name for name in packages if importlib.util.find_spec(name) is None]
+    return [name for name in dict.fromkeys(packages) if importlib.util.find_spec(name) is None]
 
 
 def needs_packages(*packages: str) -> None:

@@ -170,6 +170,7 @@ def test_what_is_not_run_says_why_and_is_the_exception():
         for name in block.packages:
             assert re.fullmatch(r"[a-z_]\w*", name), f"{block} needs a package by its name of import"
     assert len(left) < len(found) / 5
+    assert sum(block.mark == "not run" for block in found) < len(found) / 20
 
 
 def test_python_is_fenced():
