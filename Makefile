@@ -37,8 +37,9 @@ test-fast: install     ## style, and the tests that take less than a quarter of 
 test-browser: install-browser ## the tests of the explorer's page, which fail if there is no browser
 	GNODE_TEST_BROWSER=1 $(PYTEST) tests/explorer/test_browser*.py tests/explorer/test_asset.py -n 2 --dist worksteal
 
-test-extras: .venv/installed-extras ## the tests of gnode.sklearn and of exports to ONNX, which fail if their packages are missing
-	GNODE_TEST_EXTRAS=1 $(PYTEST) tests/estimators tests/export -n 2 --dist worksteal
+test-extras: .venv/installed-extras install-docs ## what needs torch, scikit-learn or ONNX, and every page whole; it fails if they are missing
+	GNODE_TEST_EXTRAS=1 $(PYTEST) -m "not slow" -n 2 --dist worksteal tests/estimators tests/export \
+	    tests/docs/test_every_page.py tests/docs/test_check_site.py tests/cells/test_from_frameworks.py tests/analysis/test_outside.py
 
 .venv/installed-extras: pyproject.toml .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[sklearn,onnx]' onnxruntime

@@ -35,6 +35,14 @@ def test_every_slow_test_is_listed():
             assert f"`{name}`" in row, f"{name} of {path.name} is slow and not listed"
 
 
+def test_the_commands_of_make_exist_and_continuous_integration_runs_its_share():
+    targets = set(re.findall(r"^([a-z][\w-]*):(?!=)", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    listed = re.findall(r"^    make ([\w-]+) ", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    run = re.findall(r"^make ([\w-]+)", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
+    assert targets >= {*listed, *run}
+    assert {"test", "test-extras", "test-browser", "lint-github"} <= set(run) & set(listed)
+
+
 def test_the_turn_goes_round():
     files = files_in_turn()
     assert len(files) > 10

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from required import needs_packages
 
 import gnode
 from gnode import errors
@@ -209,7 +210,9 @@ def test_what_is_no_function_of_rows(options, says):
 
 
 def test_a_module_of_pytorch():
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    needs_packages("torch")
+    import torch
+
     torch.manual_seed(0)
     cell = torch.nn.GRUCell(2, 6).double()
 

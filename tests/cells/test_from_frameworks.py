@@ -8,6 +8,7 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from required import needs_packages
 
 import gnode
 from gnode import errors
@@ -221,7 +222,9 @@ def test_what_pytorch_has_and_a_cell_has_not(source, options, says):
 
 
 def test_real_modules_of_pytorch():
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    needs_packages("torch")
+    import torch
+
     xs = torch.tensor(XS, dtype=torch.float32)
     for module in (
         torch.nn.RNN(3, 4, nonlinearity="relu", num_layers=2),

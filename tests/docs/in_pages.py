@@ -1,9 +1,11 @@
 """What the pages show: blocks of Python and lines of the shell, found in their Markdown.
 
-A block of Python that cannot run in a test has a comment right before it:
+A block of Python that does not run just as it stands there has a comment right before it:
 
     <!-- not run: REASON -->        it never runs, for this reason
-    <!-- needs: PACKAGE -->         it runs where the package is installed, as does what follows it in the page
+    <!-- needs: PACKAGE, ... -->    it runs where these packages are installed (by their names of import); a block that goes
+                                    on from it has the mark, too
+    <!-- after: FOLDER -->          it runs after the command above it that writes this folder, `gnode ... --out FOLDER`
 """
 
 import dataclasses
@@ -13,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-LEFT_OUT = ("docs/notebooks", "docs/reference", "docs/_build")
-"""Made when the site is built, or run there."""
+LEFT_OUT = ("docs/reference", "docs/_build")
+"""Made when the site is built."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +32,11 @@ class Block:
 
     def __str__(self) -> str:
         return f"{self.page}:{self.line}"
+
+    @property
+    def packages(self) -> list[str]:
+        """The packages that it needs beyond those that the tests have."""
+        return self.reason.split(", ") if self.mark == "needs" else []
 
     @property
     def file(self) -> str | None:
@@ -58,7 +65,7 @@ def pages() -> list[str]:
 
 
 FENCE = re.compile(r"^( *)(`{3,}|~{3,})\{?([\w-]*)\}?[^\n]*$")
-MARK = re.compile(r"^\s*<!-- (not run|needs):(.*?)-->\s*$")
+MARK = re.compile(r"^\s*<!-- (not run|needs|after):(.*?)-->\s*$")
 
 
 def blocks(page: str, text: str) -> Iterator[Block]:
@@ -88,10 +95,10 @@ SHELL = ("bash", "shell", "sh", "console")
 def shell_lines(page: str, text: str) -> Iterator[tuple[int, str]]:
     """Finds the lines of shell blocks and of indented blocks, those that end in a backslash joined, with their numbers."""
     fenced = {n: block.language for block in blocks(page, text) for n in _lines_of(block)}
-    fences = {n for block in blocks(page, text) for n in (block.line - 1, block.line + block.text.count("\n"))}
+    indented = dict(indented_lines(page, text))
     begun: tuple[int, str] | None = None
     for number, line in enumerate(text.splitlines(), 1):
-        inside = fenced[number] in SHELL if number in fenced else line.startswith("    ") and number not in fences
+        inside = fenced[number] in SHELL if number in fenced else number in indented
         if not inside:
             begun = None
             continue
@@ -104,6 +111,14 @@ def shell_lines(page: str, text: str) -> Iterator[tuple[int, str]]:
 
 def _lines_of(block: Block) -> range:
     return range(block.line, block.line + block.text.count("\n"))
+
+
+def indented_lines(page: str, text: str) -> Iterator[tuple[int, str]]:
+    """Finds the lines that are code by four spaces alone, with their numbers."""
+    fenced = {n for block in blocks(page, text) for n in (block.line - 1, *_lines_of(block), _lines_of(block).stop)}
+    for number, line in enumerate(text.splitlines(), 1):
+        if number not in fenced and line.startswith("    "):
+            yield number, line.strip()
 
 
 INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")

@@ -4,6 +4,7 @@ import importlib
 from pathlib import Path
 
 import pytest
+from required import needs_packages
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,7 +72,7 @@ def test_american_spelling(check):
 
 
 def test_unknown_words(check, pages):
-    pytest.importorskip("spellchecker", reason="its dictionary comes with the extra `docs`")
+    needs_packages("spellchecker")
     spelling = check("check.spelling")
     assert spelling.unknown(pages) == [
         "inside/two.html: 'behavior' is American",

@@ -1,24 +1,32 @@
-"""Every page of the documents: its Python runs, its command lines are ones that `gnode` takes, its tools are all there.
+"""Every page of the documents: its Python runs, and its command lines are ones that `gnode` takes.
 
 The blocks of a page run in order in one namespace, as they stand there, in a folder in which lies what the pages speak of
 (`assumed`). So that this takes seconds, `Settings` trains no run for more than `EPOCHS` epochs, and a sweep has at most
-`SEEDS` seeds and as many learning rates and decays; the text of the pages is not touched. What needs another machine or
-hours says so in a mark before its block (see `in_pages`). Command lines go through the parser of the command, which then
-does not run.
+`SEEDS` seeds and as many learning rates and decays; the text of the pages is not touched. Where each block runs:
+
+- `make test`: every block without a mark, also on a machine that has no further package (see `in_pages` for the marks).
+- `make test-extras`: every page that has a block with the mark "needs", whole; a package that is missing there is a failure.
+- `make test-slow`: the pages of `SLOW`.
+- `make docs`: the cells of notebooks and of docs/concepts, by the site itself (`test_concepts.py` runs the latter, too).
+
+Command lines, those of the notebooks' pages as well, go through the parser of the command, which then does not run, but for
+those that a block has to come "after".
 """
 
 import ast
-import importlib
-import importlib.util
+import contextlib
 import re
 import shutil
 import sys
 import webbrowser
+from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 import typer
-from in_pages import ROOT, Block, blocks, calls, commands, inline_code, pages
+from in_pages import ROOT, Block, blocks, calls, commands, indented_lines, inline_code, pages
+from required import absent, needs_packages
 
 import gnode
 from gnode.cells import CELLS
@@ -33,15 +41,19 @@ from gnode.train import RunSpec, Settings
 from gnode.train.spec import OPTIONS, read_one
 
 EPOCHS, SEEDS = 2, 2
-SLOW = {"docs/expressivity.md", "docs/reproduce.md"}
-"""Pages that take more than a few seconds even so."""
+SLOW = {
+    "docs/expressivity.md": "trains many networks, and a search trains each one over and over with more noise",
+    "docs/reproduce.md": "makes a figure of the paper: a grid of networks, their fixed points, and a report",
+}
+"""Pages whose Python takes about half a minute even so, and why."""
 TEXTS = {page: (ROOT / page).read_text() for page in pages()}
 PYTHON = {page: [block for block in blocks(page, text) if block.language == "python"] for page, text in TEXTS.items()}
-WITH_PYTHON = [
+ANYWHERE = [
     pytest.param(page, marks=pytest.mark.slow) if page in SLOW else page
     for page, found in PYTHON.items()
-    if any(block.mark != "not run" for block in found) and page != "README.md"  # tests/test_readme.py does
+    if any(block.mark in (None, "after") for block in found) and page != "README.md"  # tests/test_readme.py does
 ]
+WITH_PACKAGES = [page for page, found in PYTHON.items() if any(block.mark == "needs" for block in found)]
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +78,11 @@ def beside(assumed, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setattr(webbrowser, "open", lambda address: True)
     make_small(monkeypatch)
+    modules = set(sys.modules)
     yield folder
+    for name in set(sys.modules) - modules:
+        if Path(getattr(sys.modules[name], "__file__", None) or ROOT).is_relative_to(folder):
+            del sys.modules[name]  # the next page has its own file of this name
     plt.close("all")
 
 
@@ -89,37 +105,81 @@ def make_small(monkeypatch):
     monkeypatch.setattr(Grid, "over", classmethod(few_members))
 
 
-def run_block(block: Block, names: dict) -> None:
-    """Runs a block as a page shows it; one that is a file is that file from then on."""
-    if block.file is not None:
-        (ROOT / block.file).relative_to(ROOT)  # inside
-        with open(block.file, "w") as file:
-            file.write(block.text)
-    ahead = "\n" * (block.line - 1)  # an error then names the line of the page
-    exec(compile(ahead + block.text, str(ROOT / block.page), "exec"), names)
+def command_for(block: Block) -> tuple[str, ...]:
+    """The command line above a block that writes the folder of its mark "after"."""
+    above = [one for one in commands(block.page, TEXTS[block.page]) if one.line < block.line and not one.in_sentence]
+    (found,) = [one.words for one in above if ("--out", block.reason) in zip(one.words, one.words[1:])]
+    return found
 
 
-@pytest.mark.parametrize("page", WITH_PYTHON)
-def test_the_python_of_a_page_runs(page, beside):
-    names = {"__name__": "page"}
-    for block in PYTHON[page]:
-        if block.mark == "needs" and importlib.util.find_spec(block.reason) is None:
-            pytest.skip(f"{block}: {block.reason} is not installed")
-        if block.mark != "not run":
-            run_block(block, names)
+@pytest.fixture
+def run_blocks(beside, gnode_command):
+    """Runs blocks as their page shows them, and returns the names that are then known."""
+
+    def run(found: list[Block]) -> dict:
+        names = {"__name__": "page"}
+        for block in found:
+            if block.mark == "after":
+                gnode_command("", *command_for(block)).ok()
+            if block.file is not None:  # it is this file from then on
+                Path(block.file).write_text(block.text)
+            ahead = "\n" * (block.line - 1)  # an error then names the line of the page
+            exec(compile(ahead + block.text, str(ROOT / block.page), "exec"), names)
+        return names
+
+    return run
+
+
+@pytest.mark.parametrize("page", ANYWHERE)
+def test_the_python_of_a_page_runs(page, run_blocks):
+    """Blocks that need further packages are left out even where these are: what follows them must not lean on them."""
+    run_blocks([block for block in PYTHON[page] if block.mark in (None, "after")])
+
+
+def four_memories(names):
+    """What docs/start.md says of its GRU: four stable points, one for each pair of signs, and saddles between them."""
+    points = names["points"]
+    assert set(points.kind) == {"stable", "saddle"}
+    memories = np.asarray(points.outputs)[points.kind == "stable"]
+    assert sorted(map(tuple, np.sign(memories))) == [(-1, -1), (-1, 1), (1, -1), (1, 1)]
+    np.testing.assert_allclose(abs(memories), 1, atol=0.2)
+
+
+SAYS = {"docs/start.md": four_memories}
+"""Checks of what a page says that it finds, by the names that are known at its end."""
+
+
+@pytest.mark.parametrize("page", WITH_PACKAGES)
+def test_the_python_of_a_page_that_needs_packages_runs(page, run_blocks):
+    needs_packages(*(name for block in PYTHON[page] for name in block.packages))
+    names = run_blocks([block for block in PYTHON[page] if block.mark != "not run"])
+    if page in SAYS:
+        SAYS[page](names)
 
 
 def test_what_is_not_run_says_why_and_is_the_exception():
     found = [block for page in PYTHON.values() for block in page]
-    left = [block for block in found if block.mark == "not run"]
+    left = [block for block in found if block.mark == "not run" or absent(block.packages)]
     print(*(f"{block}: {block.reason}" for block in left), f"{len(left)} of {len(found)} blocks are not run", sep="\n")
     for block in found:
         ast.parse(block.text, str(block))  # those that do not run are Python too
         if block.mark == "not run":
             assert len(block.reason.split()) > 2, f"{block} is not run, and does not say why"
-        elif block.mark == "needs":
-            assert re.fullmatch(r"[a-z_]\w*", block.reason), f"{block} needs a package by its name of import"
-    assert len(left) < len(found) / 5
+        elif block.mark == "after":
+            assert command_for(block)
+        for name in block.packages:
+            assert re.fullmatch(r"[a-z_]\w*", name), f"{block} needs a package by its name of import"
+    assert sum(block.mark == "not run" for block in found) < len(found) / 20
+    assert len(left) < len(found) / 4, "too many need packages that are not here"
+
+
+def test_python_is_fenced():
+    """Code of Python that is only indented would run in no test."""
+    for page, text in TEXTS.items():
+        for number, line in indented_lines(page, text):
+            with contextlib.suppress(SyntaxError):
+                parts = {type(part) for part in ast.walk(ast.parse(line))}
+                assert not parts & {ast.Call, ast.Import, ast.ImportFrom}, f"{page}:{number} is Python without a fence"
 
 
 def test_blocks_are_found_with_their_marks_and_lines():
@@ -268,45 +328,3 @@ def test_the_parser_refuses_what_does_not_exist(words):
 def test_values_are_checked_too(option):
     with pytest.raises(gnode.GnodeError):
         check_values(*parsed(["train", "flipflop-square", *option.split()]))
-
-
-ROOMS = (
-    "analysis",
-    "train",
-    "sweeps",
-    "tasks",
-    "theory",
-    "expressivity",
-    "explorer",
-    "report",
-    "reproduce",
-    "doctor",
-    "export",
-)
-
-
-@pytest.mark.parametrize("room", [room for room in ROOMS if (ROOT / "gnode" / room).is_dir()])
-def test_which_tool_names_every_public_function_and_class(room):
-    """By its whole name, as `gnode.analysis.fixed_points`, or as a name of `gnode` where it is one."""
-    text = TEXTS["docs/which-tool.md"]
-    names = [name for name in importlib.import_module(f"gnode.{room}").__all__ if not name.isupper()]
-    at_top = set(gnode.__all__)
-    missing = [
-        name
-        for name in names
-        if f"`gnode.{room}.{name}`" not in text and not (name in at_top and f"`gnode.{name}`" in text)
-    ]
-    assert names
-    assert not missing
-
-
-def test_which_tool_names_every_command():
-    text = TEXTS["docs/which-tool.md"]
-    assert not [name for name in _app.COMMANDS if f"`gnode {name}" not in text]
-
-
-def test_what_which_tool_names_exists():
-    for name in set(re.findall(r"`(gnode(?:\.\w+)+)`", TEXTS["docs/which-tool.md"])):
-        found = gnode
-        for part in name.split(".")[1:]:
-            found = getattr(found, part, None) or importlib.import_module(f"{found.__name__}.{part}")

@@ -1,18 +1,12 @@
-"""The tests of `gnode.sklearn` are skipped where scikit-learn is missing; where GNODE_TEST_EXTRAS is 1 they fail instead.
+"""The tests of `gnode.sklearn` need scikit-learn.
 
 The folder is not called sklearn: as a folder beside the tests it would pass for the package.
 """
 
-import importlib.util
-import os
-
 import pytest
+from required import needs_packages
 
 
 @pytest.fixture(scope="session", autouse=True)
 def scikit_learn():
-    if importlib.util.find_spec("sklearn") is None:
-        sentence = "scikit-learn is not installed; run 'make test-extras'."
-        if os.environ.get("GNODE_TEST_EXTRAS") == "1":
-            pytest.fail(f"GNODE_TEST_EXTRAS is 1, but {sentence}", pytrace=False)
-        pytest.skip(sentence)
+    needs_packages("sklearn")

@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -33,6 +34,12 @@ def test_the_checks_of_scikit_learn(kind):
     assert failed.keys() == EXPECTED_FAILURES.keys(), failed
     assert {one["check_name"] for one in found if one["status"] == "skipped"} <= MAY_BE_SKIPPED
     assert sum(one["status"] == "passed" for one in found) > 45
+
+
+def test_the_page_names_the_checks_that_may_be_skipped():
+    page = (Path(__file__).parents[2] / "docs" / "howto" / "scikit-learn.md").read_text()
+    assert set(re.findall(r"`(check_(?!estimator)\w+)`", page)) == MAY_BE_SKIPPED
+    assert not EXPECTED_FAILURES, "the page says: without exception"
 
 
 def turning(trials=60, bins=12, seed=0):

@@ -24,7 +24,7 @@ def _program():
     own = os.environ.get("GNODE_BROWSER")
     found = own or next(filter(None, map(shutil.which, PROGRAMS)), None)
     if found is None:
-        missing(f"there is no browser: {', '.join(PROGRAMS)} or the variable GNODE_BROWSER.")
+        missing(f"there is no browser: {', '.join(PROGRAMS)} or the variable GNODE_BROWSER.", "GNODE_TEST_BROWSER")
     return found
 
 
@@ -34,7 +34,7 @@ def browser():
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        missing("Playwright is not installed: pip install 'gnode[browser]'.")
+        missing("Playwright is not installed: pip install 'gnode[browser]'.", "GNODE_TEST_BROWSER")
     driver = sync_playwright().start()
     started = driver.chromium.launch(executable_path=program, args=list(ARGUMENTS), timeout=1000 * PATIENCE)
     loop = asyncio._get_running_loop()

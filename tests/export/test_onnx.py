@@ -1,24 +1,16 @@
 """ONNX Runtime computes from our models what the network computes: every cell, whole rollouts and one bin after another."""
 
-import importlib.util
-import os
-
 import numpy as np
 import pytest
 import small_exports as small
+from required import needs_packages
 
 from gnode import export_network
 
 
 @pytest.fixture(scope="module", autouse=True)
 def onnx_runtime():
-    """These tests are skipped where a package is missing; where GNODE_TEST_EXTRAS is 1 they fail instead."""
-    missing = [name for name in ("onnx", "onnxruntime") if importlib.util.find_spec(name) is None]
-    if missing:
-        sentence = f"not installed: {', '.join(missing)}; run 'make test-extras'."
-        if os.environ.get("GNODE_TEST_EXTRAS") == "1":
-            pytest.fail(f"GNODE_TEST_EXTRAS is 1, but {sentence}", pytrace=False)
-        pytest.skip(sentence)
+    needs_packages("onnx", "onnxruntime")
 
 
 def session(folder, which):

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import small_exports as small
 
-from gnode import export_network
+from gnode import build, export_network
+from gnode.cells import CELLS
 from gnode.programs import NamedArrays
 
-MOST_LINES = 100
+MOST_LINES, MOST_LINES_OF_A_LAYER = 100, 50
 FIXTURE = np.load(Path(__file__).parents[1] / "fixtures" / "torch_exports.npz")
 
 
@@ -23,6 +24,29 @@ def exported(case, to, tmp_path, dtype="float32"):
     assert text.count("\n") < MOST_LINES, f"{case} as {to} has {text.count(chr(10))} lines"
     assert max(map(len, text.splitlines())) <= 125
     return small.loaded(place) if to != "torch" else text
+
+
+def lines_of(model, place, **sizes):
+    """How many lines the file of numpy has, of a cell with three layers of hidden units."""
+    has = CELLS[model].options
+    given = dict.fromkeys([name for name in has if name.endswith("widths")], (4, 4, 4)) | {"readout_widths": (4, 4, 4)}
+    given |= {name: size for name, size in small.SIZES.items() if name in has and name not in given}
+    net = build(model, small.INPUTS, small.OUTPUTS, state=3, initial="affine", tau=0.3, key=0, **given, **sizes)
+    export_network(net, "numpy", place, dt=small.DT)
+    return (place / "network.py").read_text().count("\n")
+
+
+@pytest.mark.parametrize("model", CELLS)
+def test_the_lines_of_deeper_networks_are_as_many_as_the_page_says(model, tmp_path):
+    one = lines_of(model, tmp_path / "one")
+    assert one < MOST_LINES
+    assert lines_of(model, tmp_path / "three", layers=3) - one < 2 * MOST_LINES_OF_A_LAYER
+
+
+def test_the_page_says_these_numbers_of_lines():
+    page = (Path(__file__).parents[2] / "docs" / "howto" / "export.md").read_text()
+    assert f"fewer than {MOST_LINES} lines" in page
+    assert f"fewer than {MOST_LINES_OF_A_LAYER} lines" in page
 
 
 def is_close(found, wanted, tolerance):
