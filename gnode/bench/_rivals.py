@@ -15,9 +15,10 @@ from gnode.bench._shapes import BenchShape, Data
 from gnode.devices import on_cores
 from gnode.network import Network
 from gnode.solve import advance, rollout_batch
-from gnode.solve.gpu import fused
+from gnode.solve.gpu import fused, streamed
 from gnode.solve.gpu.choice import is_one_euler_step
 from gnode.solve.gpu.side_by_side import side_by_side
+from gnode.solve.parallel import WIDEST_FULL
 from gnode.trained import trainable
 
 Outputs = Callable[[Network, Data], Float[Array, "trials time outputs"]]
@@ -88,14 +89,9 @@ RIVALS: dict[str, Outputs] = {
 }
 """The implementations that are compared on every machine, by name."""
 
-ON_A_GPU: dict[str, Outputs] = {
-    "gnode, bfloat16 products": by_gnode(products="bfloat16"),
-    "gnode, loop": by_gnode(kernel="loop"),
-}
-"""Further implementations on a GPU that chooses the fused kernel."""
-
-ON_A_GPU_WIDE: dict[str, Outputs] = {"gnode, streamed kernel": by_gnode(kernel="streamed")}
-"""Further implementations on such a GPU for networks that are too wide for the fused kernel."""
+LOOP, STREAMED, FUSED = "gnode, loop", "gnode, streamed kernel", "gnode, fused kernel"
+AT_ONCE, COARSE = "gnode, all bins at once", "gnode, fused kernel, bfloat16 products"
+"""The names of the implementations that are compared on a GPU besides what training chooses there."""
 
 ON_ALL_CORES = "gnode, all cores"
 """The name of the implementation that splits trials over all CPU cores."""
@@ -107,9 +103,19 @@ def rivals(net: Network) -> dict[str, Outputs]:
     cores = jax.device_count() if jax.default_backend() == "cpu" else 1
     if cores > 1:
         return shared | {ON_ALL_CORES: by_gnode(cores=cores)}
-    if not fused.is_chosen_here():
-        return shared
-    return shared | (ON_A_GPU if fused.fits(net.cell, jnp.float32) else ON_A_GPU_WIDE)
+    return shared | _on_a_gpu(net) if fused.is_chosen_here() else shared
+
+
+def _on_a_gpu(net: Network) -> dict[str, Outputs]:
+    """Returns every way that gnode has to compute a network on a GPU, by name: what training chooses is one of them."""
+    ways = {LOOP: by_gnode(kernel="loop", time="loop")}
+    if fused.fits(net.cell, jnp.float32):
+        ways |= {FUSED: by_gnode(kernel="fused"), COARSE: by_gnode(kernel="fused", products="bfloat16")}
+    if not streamed.why_not(net.cell, net.solver.method, jnp.float32):
+        ways[STREAMED] = by_gnode(kernel="streamed")
+    if net.cell.state_size <= WIDEST_FULL and is_one_euler_step(net.solver):
+        ways[AT_ONCE] = by_gnode(kernel="loop", time="parallel")
+    return ways
 
 
 Gradient = Callable[[], tuple[Array, Network]]

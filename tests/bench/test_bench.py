@@ -2,10 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from gnode import bench, devices, errors
-from gnode.bench._rivals import rivals
+from gnode.bench._rivals import AT_ONCE, COARSE, FUSED, LOOP, RIVALS, STREAMED, rivals
 from gnode.bench._shapes import BenchShape
 
 
@@ -41,6 +42,26 @@ def test_shapes_of_other_cells():
     assert named == {"GRU": True, "LEM": False}
     with pytest.raises(errors.ArgumentError, match="Did you mean 'lstm'"):
         BenchShape(2, 1, 3, (), (), bins=6, trials=4, model="lstn")
+
+
+def test_on_a_gpu_every_way_is_a_row_where_it_applies(monkeypatch):
+    monkeypatch.setattr("gnode.bench._rivals.fused.is_chosen_here", lambda: True)
+    monkeypatch.setattr("gnode.bench._rivals.jax.default_backend", lambda: "gpu")
+    shapes = {
+        "small": BenchShape(2, 1, 3, (8,), (5,), bins=6, trials=4),
+        "wide": BenchShape(2, 1, 70, (200,), (5,), bins=6, trials=4),
+        "lem": BenchShape(2, 1, 3, (), (), bins=6, trials=4, model="lem"),
+    }
+    found = {name: rivals(shape.network()).keys() - RIVALS.keys() for name, shape in shapes.items()}
+    assert found == {
+        "small": {LOOP, FUSED, COARSE, STREAMED, AT_ONCE},
+        "wide": {LOOP, STREAMED},  # too wide for the fused kernel, and for full Jacobians
+        "lem": {LOOP, STREAMED},  # forward-backward Euler
+    }
+    net, data = shapes["small"].network(), shapes["small"].data()
+    expected = RIVALS["plain scan"](net, data)
+    for name in (LOOP, AT_ONCE):  # the kernels have their own tests
+        np.testing.assert_allclose(rivals(net)[name](net, data), expected, atol=1e-5)
 
 
 def test_the_command_saves_into_a_folder_that_is_not_there_yet(tiny, tmp_path, gnode_command, monkeypatch):
