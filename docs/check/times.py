@@ -1,4 +1,4 @@
-"""How long the site took to build, and each of its notebooks to run: `docs/conf.py` writes it down beside the site."""
+"""How long the site took to build, and each page whose code runs: `docs/conf.py` writes it down beside the site."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +17,8 @@ def write(site: Path, seconds: float, from_nothing: bool, known: Mapping[str, Ma
     from an earlier build; `known`, what myst-nb knows of each page, which for a notebook that it kept is how long it took
     when it was run.
     """
-    notebooks = {page: data["exec_data"]["runtime"] for page, data in sorted(known.items()) if data.get("exec_data")}
+    ran = {page: (data.get("exec_data") or {}).get("runtime") for page, data in sorted(known.items())}
+    notebooks = {page: seconds for page, seconds in ran.items() if seconds is not None}
     found = {"seconds": seconds, "from_nothing": from_nothing, "notebooks": notebooks}
     (site.parent / FILE).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
@@ -38,8 +39,8 @@ def told(site: Path) -> list[str]:
     if not found:
         return []
     notebooks = found["notebooks"]
-    ran = f"notebooks: {len(notebooks)}, {sum(notebooks.values()):.0f} s together"
-    how = "from nothing" if found["from_nothing"] else "with notebooks kept from an earlier build"
+    ran = f"pages with code that runs: {len(notebooks)}, {sum(notebooks.values()):.0f} s together"
+    how = "from nothing" if found["from_nothing"] else "with results kept from an earlier build"
     return [f"The site was built in {found['seconds']:.0f} s, {how} ({ran})."]
 
 

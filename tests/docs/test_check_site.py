@@ -132,12 +132,14 @@ def test_seconds_of_the_build_and_of_its_notebooks(check, tmp_path):
     assert (times.told(site), times.too_long(site)) == ([], [])
     known = {"index": {}, "n/b": {"exec_data": {"runtime": 120.4}}, "n/a": {"exec_data": {"runtime": 30.2}}}
     times.write(site, 200.3, True, known)
-    assert times.told(site) == ["The site was built in 200 s, from nothing (notebooks: 2, 151 s together)."]
+    assert times.told(site) == [
+        "The site was built in 200 s, from nothing (pages with code that runs: 2, 151 s together)."
+    ]
     (line,) = times.too_long(site)
     assert line.startswith("n/b: took 120 s to run, and may take 120 s: ")
     times.write(site, 20, False, {"n/a": known["n/a"]})
     assert times.told(site) == [
-        "The site was built in 20 s, with notebooks kept from an earlier build (notebooks: 1, 30 s together)."
+        "The site was built in 20 s, with results kept from an earlier build (pages with code that runs: 1, 30 s together)."
     ]
     assert times.too_long(site) == []
 
