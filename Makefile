@@ -103,7 +103,7 @@ docs: pages install-docs ## these pages, then the site from nothing (docs/_build
 	    -d docs/_build/doctrees -b html docs docs/_build/html
 	$(BIN)/python docs/check_site.py
 
-test-site: install-browser ## opens every page of the site that was built in Chromium, at three widths
+test-site: install-browser ## opens every page of the site that was built in Chromium, light and dark, at three widths
 	$(BIN)/python docs/check_site.py --browser
 
 docs-serve:            ## shows the site that was built, at http://localhost:8000

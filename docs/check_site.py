@@ -1,4 +1,5 @@
-"""Checks the site that was built: every link leads somewhere, nothing is fetched from elsewhere, words are spelled right.
+"""Checks the site that was built: every link leads somewhere, nothing is fetched from elsewhere, words are spelled right,
+and no notebook took long.
 
     python docs/check_site.py              # checks docs/_build/html, and exits with status 1 if anything is wrong
     python docs/check_site.py --browser    # opens pages in Chromium too: what they request, what they complain about
@@ -11,10 +12,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from check import browser, fetched, links, spelling
-from check.page import read
+from check import browser, fetched, links, spelling, times
+from check.page import read, read_markdown
 
 SITE = Path(__file__).parent / "_build" / "html"
+BESIDE = sorted(Path(__file__).parents[1].glob("*.md"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,12 +30,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not pages:
         print(f"{site} holds no page; build the site first: make docs")
         return 1
-    found = links.dead(pages, site) + fetched.from_elsewhere(pages, site) + spelling.unknown(pages)
+    beside = [read_markdown(path) for path in BESIDE]
+    found = links.dead(pages, site) + links.not_encrypted(pages + beside) + fetched.from_elsewhere(pages, site)
+    found += spelling.unknown(pages + beside) + times.too_long(site)
     if given.browser:
         found += browser.complaints(site)
-    for line in found:
+    for line in [*found, f"{len(pages)} pages, {len(found)} findings", *times.told(site)]:
         print(line)
-    print(f"{len(pages)} pages, {len(found)} findings")
     return int(bool(found))
 
 

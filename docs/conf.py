@@ -5,10 +5,10 @@ uses the system's fonts: unlike pydata-sphinx-theme it brings no icon font and n
 nothing to request from elsewhere.
 """
 
-import hashlib
 import importlib.metadata
 import os
 import sys
+import time
 from pathlib import Path
 
 from pygments.lexer import RegexLexer
@@ -19,7 +19,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import generate  # noqa: E402
-from generate import portrait, sources, tree  # noqa: E402
+from check import times  # noqa: E402
+from generate import notebooks, portrait, sources, tree  # noqa: E402
 
 import gnode  # noqa: E402
 
@@ -48,14 +49,12 @@ myst_heading_anchors = 4
 myst_dmath_double_inline = True
 highlight_language = "plain"
 
-# A notebook is run again only if it or the package has changed: what is kept is found by what the package holds.
-SOURCES = sorted((HERE.parent / "gnode").rglob("*.py"))
-DIGEST = hashlib.sha256(b"".join(path.read_bytes() for path in SOURCES)).hexdigest()[:12]
 # Kernels have a configuration of their own, not that of who builds the site; a local one need not warn of eavesdroppers.
 IPYTHON = HERE / "_build" / "ipython"
 os.environ["IPYTHONDIR"] = str(IPYTHON)
 nb_execution_mode = "cache"
-nb_execution_cache_path = str(HERE / "_build" / f"notebooks-{DIGEST}")
+KEPT = HERE / "_build" / f"notebooks-{notebooks.digest()}"
+nb_execution_cache_path = str(KEPT)
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_execution_timeout = 300
@@ -104,6 +103,8 @@ def setup(app: Sphinx) -> None:
     app.connect("config-inited", lambda app, config: make(Path(app.srcdir)), priority=100)
     app.connect("source-read", read)
     app.connect("html-collect-pages", lambda app: sources.pages(Path(app.srcdir)))
+    began, from_nothing = time.monotonic(), not KEPT.exists()
+    app.connect("build-finished", lambda app, problem: problem or written_down(app, began, from_nothing))
 
 
 def make(docs: Path) -> None:
@@ -113,6 +114,12 @@ def make(docs: Path) -> None:
         IPYTHON / "profile_default" / "ipython_kernel_config.py", "get_config().IPKernelApp.log_level = 40\n"
     )
     portrait.write(docs / "_build" / "extra" / "live")
+
+
+def written_down(app: Sphinx, began: float, from_nothing: bool) -> None:
+    """Writes down how long the build took, and its notebooks, for the checks of the site."""
+    known = getattr(app.env, "nb_metadata", {})
+    times.write(Path(app.outdir), time.monotonic() - began, from_nothing, known)
 
 
 def read(app: Sphinx, page: str, source: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""The README's example runs as it stands there, in a folder of its own."""
+"""What somebody reads first: the README fits a screen, the first network of the site runs as it stands, links lead on."""
 
 import os
 import re
@@ -7,20 +7,38 @@ import sys
 from pathlib import Path
 
 README = Path(__file__).parent.parent / "README.md"
+START = README.parent / "docs" / "start.md"
 
 
-def test_the_example(tmp_path):
+def test_the_readme_is_a_picture_two_commands_and_three_links():
+    text = README.read_text()
+    assert len(text.splitlines()) <= 25
+    assert re.findall(r"^    (\w.*?)  +#", text, re.MULTILINE) == ["make demo", "make test"]
+    links = re.findall(r"(!?)\[[^\]]+\]\(([^)]+)\)", text)
+    (picture,) = [target for mark, target in links if mark]
+    assert (README.parent / picture).suffix == ".webp"
+    deep = [target for mark, target in links if not mark]
+    assert len(deep) == 3
+    assert all(target.startswith("docs/") for target in deep)
+
+
+def test_the_first_network_of_the_site(tmp_path):
     """In a process of its own: what other tests have imported must not help it."""
-    (example,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    assert len([line for line in example.splitlines() if line.strip()]) <= 10
-    (tmp_path / "example.py").write_text(example)
+    before_the_shell = START.read_text().split("\n## The same from the shell")[0]
+    blocks = re.findall(r"```python\n(.*?)```", before_the_shell, re.DOTALL)
+    assert len(blocks[0].splitlines()) <= 10
+    (tmp_path / "example.py").write_text("".join(blocks))
     as_users_run_it = os.environ | {"JAX_DISABLE_MOST_OPTIMIZATIONS": "0", "XLA_FLAGS": ""}
     command = [sys.executable, "example.py"]
     done = subprocess.run(command, cwd=tmp_path, env=as_users_run_it, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     (loss,) = re.findall(r"best validation loss ([\d.e-]+)", done.stdout)
     assert float(loss) < 0.1  # the targets' variance is 0.28
-    assert (tmp_path / "flow.png").stat().st_size > 10_000
+    (kinds,) = re.findall(r"points from \d+ starts: .*?(\{[^}]*\})$", done.stdout, re.MULTILINE)
+    assert "'marginal'" in kinds  # as the page says of points on a continuous attractor
+    assert re.search(r"^Attractor\(.* of dimension 2, ", done.stdout, re.MULTILINE)
+    assert (tmp_path / "first.html").stat().st_size > 100_000
+    assert (tmp_path / "runs" / "first" / "result.json").is_file()
 
 
 def test_every_link_leads_somewhere():

@@ -1,4 +1,4 @@
-"""Every link of the site to itself leads to a page, and every anchor is on it."""
+"""Every link of the site to itself leads to a page, and every anchor is on it; links to elsewhere are not followed."""
 
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -16,6 +16,16 @@ def dead(pages: list[Page], site: Path) -> list[str]:
             if problem:
                 found.append(f"{page.name}: {target} {problem}")
     return found
+
+
+def not_encrypted(pages: list[Page]) -> list[str]:
+    """Returns a line for every link to elsewhere by which a reader could be sent anything: by another scheme than https."""
+    return [
+        f"{page.name}: {target} is not https"
+        for page in pages
+        for target in dict.fromkeys(page.links)
+        if (urlsplit(target).netloc or urlsplit(target).scheme == "http") and urlsplit(target).scheme != "https"
+    ]
 
 
 def _problem(page: Page, target: str, anchors: dict[Path, set[str]], site: Path) -> str | None:

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 
+from markdown_it import MarkdownIt
+
 NOT_PROSE = {"pre", "code", "script", "style", "svg", "math", "dt", "nav", "header", "aside", "footer", "mjx-container"}
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 LOADED = {"src", "poster", "data", "srcset"}
@@ -26,9 +28,18 @@ class Page:
 
 def read(path: Path, site: Path) -> Page:
     """Reads a page of the site."""
-    page = Page(path, path.relative_to(site).as_posix())
+    return _read(Page(path, path.relative_to(site).as_posix()), path.read_text(encoding="utf-8"))
+
+
+def read_markdown(path: Path) -> Page:
+    """Reads a file of Markdown that is no page of the site, as if it were one."""
+    shown = MarkdownIt("commonmark").enable("table").render(path.read_text(encoding="utf-8"))
+    return _read(Page(path, path.name), f"<article>{shown}</article>")
+
+
+def _read(page: Page, text: str) -> Page:
     reader = _Reader(page)
-    reader.feed(path.read_text(encoding="utf-8"))
+    reader.feed(text)
     reader.close()
     return page
 

@@ -1,7 +1,8 @@
 """Pages of the site that are made from the package itself, whenever the site is built; none of them is committed.
 
 `reference` writes a page for each room from its public names, `commands` one from the command line, and `portrait` the page
-that moves on the landing page. `markdown` turns docstrings, which are Markdown, into pages.
+that moves on the landing page. `markdown` turns docstrings, which are Markdown, into pages. `notebooks` says which of the
+notebooks can be kept from the build before.
 """
 
 from pathlib import Path

@@ -5,6 +5,10 @@ import re
 from generate import faces
 
 DIRECTIVE = re.compile(r"^(`{3,})")
+BELOW_HEAD = re.compile(r"^[ \t]*\|[-:| ]+\|[ \t]*$", re.MULTILINE)
+"""The line of a table below its head."""
+IN_CELL = re.compile(r"(?<!\\)(?:(?<=\S)\|(?=.*\S)|\|(?=\S))")
+"""A bar that belongs to the text of a cell, as in |dh/dt|: one between cells has white space, or nothing, on both sides."""
 
 
 def blocks(text: str) -> list[str]:
@@ -25,8 +29,16 @@ def page_text(text: str, room: str, own: frozenset[str] = frozenset()) -> str:
         elif block.startswith("    "):
             made.append(block)
         else:
-            made.append(_linked(block, room, own))
+            made.append(_linked(_escaped(block) if BELOW_HEAD.search(block) else block, room, own))
     return "\n\n".join(made)
+
+
+def _escaped(block: str) -> str:
+    """A table of a docstring whose cells may hold bars as they are; Markdown would end the cell at each."""
+    return "\n".join(
+        line if BELOW_HEAD.match(line) or not line.lstrip().startswith("|") else IN_CELL.sub(r"\|", line)
+        for line in block.split("\n")
+    )
 
 
 def _linked(text: str, room: str, own: frozenset[str]) -> str:

@@ -8,16 +8,16 @@ from generate import DOCS, write_if_different
 
 NETWORK = "square"
 
-WITHOUT_HEADING = "<style>.gnode-page .header { display: none }</style></head>"
-"""The landing page says what the network is; its frame begins with the picture."""
+WITHOUT_WORDS = "<style>.gnode-page .header, .gnode figcaption > .caption { display: none }</style></head>"
+"""The landing page says what the network is; its frame has the picture and its scale."""
 
 
 def write(folder: Path) -> None:
-    """Writes `NETWORK.html`, the whole page, `NETWORK-frame.html`, the same without a heading, and a picture of it."""
+    """Writes `NETWORK.html`, the whole page, `NETWORK-frame.html`, the same with fewer words, and a picture of it."""
     import gnode
 
     text = gnode.explore(NETWORK).html()
     write_if_different(folder / f"{NETWORK}.html", text)
-    write_if_different(folder / f"{NETWORK}-frame.html", text.replace("</head>", WITHOUT_HEADING, 1))
+    write_if_different(folder / f"{NETWORK}-frame.html", text.replace("</head>", WITHOUT_WORDS, 1))
     with Image.open(DOCS / "images" / "explorer.webp") as film:  # its first picture, a fraction of the size of all
         film.convert("RGB").save(folder / f"{NETWORK}.webp", quality=80)

@@ -51,7 +51,7 @@ PYTHON = {page: [block for block in blocks(page, text) if block.language == "pyt
 ANYWHERE = [
     pytest.param(page, marks=pytest.mark.slow) if page in SLOW else page
     for page, found in PYTHON.items()
-    if any(block.mark in (None, "after") for block in found) and page != "README.md"  # tests/test_readme.py does
+    if any(block.mark in (None, "after") for block in found)
 ]
 WITH_PACKAGES = [page for page, found in PYTHON.items() if any(block.mark == "needs" for block in found)]
 

@@ -96,6 +96,40 @@ def test_fences_are_closed(pages):
         assert not open_fences, path
 
 
+def cells(line):
+    """The cells of a row as Markdown splits it: at every bar that has no backslash before it."""
+    first, *inside, last = re.split(r"(?<!\\)\|", line)
+    assert (first, last) == ("", ""), line
+    return inside
+
+
+def test_every_row_of_a_table_has_as_many_cells_as_its_head(pages):
+    """Markdown leaves out what stands in a cell too many."""
+    tables, rows = 0, 0
+    for path, text in pages.items():
+        head = None
+        for line in map(str.strip, text.splitlines()):
+            if not line.startswith("|"):
+                head = None
+                continue
+            head, tables = head or line, tables + (head is None)
+            assert len(cells(line)) == len(cells(head)), f"{path}: {line}"
+            rows += 1
+    assert tables > 100
+    assert rows > 1000
+
+
+def test_bars_in_the_cells_of_a_docstring_are_text(pages, monkeypatch):
+    text = pages["reference/analysis.md"]
+    assert re.search(r"^\| `residual` +\| \\\|F\(h\) - h\\\|, where", text, re.MULTILINE)
+    assert re.search(r"^\| `leaving` +\| the share of \\\|dh/dt\\\|\^2 that", text, re.MULTILINE)
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    page_text = importlib.import_module("generate.markdown").page_text
+    table = "| a | b |\n|---|:-:|\n| |x| | y\\|z |"
+    assert page_text(table, "gnode") == "| a | b |\n|---|:-:|\n| \\|x\\| | y\\|z |"
+    assert page_text("The size |h| of\n|x| is", "gnode") == "The size |h| of\n|x| is"
+
+
 def test_rooms_have_their_job_and_the_index_lists_them(pages):
     index = pages["reference/index.md"]
     design = (ROOT / "docs" / "design.md").read_text()

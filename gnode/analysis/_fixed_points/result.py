@@ -82,23 +82,23 @@ PRESETS: dict[str, SearchSettings] = {
 class FixedPoints:
     """The points that a search has found, one entry per point, and the outcomes of all starts.
 
-    | field          | meaning                                                                                            |
-       |----------------|-------------------------------------------------------------------------------------------------|
-    | `points`       | the states, in float64                                                                             |
-    | `outputs`      | the readout at each point (the state itself without a network)                                     |
-    | `status`       | "equilibrium", "slow" or "closed_gate", see `STATUSES`                                             |
-    | `residual`     | |F(h) - h|, where F is the network of a gated cell, or the map of one step (NaN without `dt`)      |
-    | `speed`        | |dh/dt|, in state per second                                                                       |
-    | `gate`         | the largest component of the gate; 1 for a system without a gate                                   |
-    | `iterations`   | the iterations used by the start that led there                                                    |
-    | `distance`     | the distance to the nearest visited state                                                          |
-    | `multiplicity` | the number of starts that ended there                                                              |
-    | `stability`    | the eigenvalues and classes                                                                        |
-    | `outcomes`     | the outcome of every start, from `STATUSES`                                                        |
-    | `ends`         | for every start the index of its point, -1 if it found none                                        |
-    | `visited_range`| the smallest and the largest value of every coordinate of the visited states                       |
+    | field           | meaning                                                                                           |
+    |-----------------|---------------------------------------------------------------------------------------------------|
+    | `points`        | the states, in float64                                                                            |
+    | `outputs`       | the readout at each point (the state itself without a network)                                    |
+    | `status`        | "equilibrium", "slow" or "closed_gate", see `STATUSES`                                            |
+    | `residual`      | |F(h) - h|, where F is the network of a gated cell, or the map of one step (NaN without `dt`)     |
+    | `speed`         | |dh/dt|, in state per second                                                                      |
+    | `gate`          | the largest component of the gate; 1 for a system without a gate                                  |
+    | `iterations`    | the iterations used by the start that led there                                                   |
+    | `distance`      | the distance to the nearest visited state                                                         |
+    | `multiplicity`  | the number of starts that ended there                                                             |
+    | `stability`     | the eigenvalues and classes                                                                       |
+    | `outcomes`      | the outcome of every start, from `STATUSES`                                                       |
+    | `ends`          | for every start the index of its point, -1 if it found none                                       |
+    | `visited_range` | the smallest and the largest value of every coordinate of the visited states                      |
 
-       No example: made by `fixed_points`.
+    No example: made by `fixed_points`.
     """
 
     points: Float[np.ndarray, "count state"]
