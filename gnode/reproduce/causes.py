@@ -139,25 +139,14 @@ CAUSES = (
     ),
     Cause(
         "true-attractors",
-        "The gnODE's mean validation error is at most 4.1e-05 (rectangle, N = 2).",
-        "Both larger rates reach lower medians, but let a seed diverge, and then the slowest rate is taken.",
-    ),
-    Cause(
-        "true-attractors",
         "At least half of the gnODE's memories last 10 s, in every task (median over seeds).",
-        "They do on the square, the annulus and the ring. The rectangle was trained by the slowest rate; networks that hold "
-        "three numbers at once lose one of them earlier.",
+        "They do on the square, the annulus and the ring, and nearly so on the rectangle; networks that hold three numbers "
+        "at once lose one of them earlier.",
     ),
     Cause(
         "true-attractors",
         "It meets all conditions of Appendix C, to gnode's tolerances, with at least 4 of 5 seeds, in every task.",
         "On the annulus alone. Elsewhere the set is connected, but its fastest states exceed the tolerance.",
-    ),
-    Cause(
-        "true-attractors",
-        "Better training closes the gates: on the slow set the median gate is below 0.03 in every task (the paper: about "
-        "0.1).",
-        "In every task but the rectangle, whose networks were trained by the slower rate and have the larger errors.",
     ),
     *(
         Cause(

@@ -26,7 +26,7 @@ from gnode.reproduce.evidence import Decided, Evidence
 from gnode.train import Run
 
 TASKS = ("square", "rectangle", "annulus", "ring")
-KEPT = tuple(f"attractor-{task}" for task in TASKS) + ("attractor-rectangle-slower",)
+KEPT = tuple(f"attractor-{task}" for task in TASKS) + ("attractor-rectangle-float32",)
 """The sweeps whose weights are kept."""
 ITEMS = {"1": "connected", "2": "f = 0", "3": "abscissa 0"}
 MEMORIES, TOLERANCE, HORIZON = 40, 0.1, 60.0
