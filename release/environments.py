@@ -50,7 +50,9 @@ class Environment:
         self.folder, self.steps = folder, list[Step]()
         self.work = folder / "work"
         self.work.mkdir()
-        subprocess.run([python, "-m", "venv", str(folder / "venv")], check=True)
+        made = subprocess.run([python, "-m", "venv", str(folder / "venv")], stdout=subprocess.DEVNULL)
+        if made.returncode:
+            raise SystemExit(f"{python} made no environment; name a Python 3.11 or newer that runs, by its path.")
         self.programs = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
 
     def run(self, *words: str, show: Sequence[str] = (), cwd: Path | None = None, limit: float = 3600) -> str:
