@@ -184,6 +184,12 @@ def array(name: str, values: Any, shape: Sequence[int | str] | None = None, *, f
             found = found.astype(np.float32) if str(found.dtype) == "bfloat16" else None
     except (TypeError, ValueError):  # rows of different lengths, keys of jax, or objects
         found = None
+    except RuntimeError as problem:  # of PyTorch
+        if getattr(values, "requires_grad", False):
+            raise ArgumentError(
+                f"{name} is a tensor that carries a gradient; pass {name}.detach() instead."
+            ) from problem
+        raise
     if found is None:
         raise ArgumentError(f"{name} is {shown(values)}, but must be an array of real numbers.")
     if shape is not None:

@@ -48,7 +48,9 @@ def test_every_link_leads_somewhere():
     made_here = docs / "reference", docs / "_build"
     written = [page for page in docs.glob("**/*.md") if not any(page.is_relative_to(place) for place in made_here)]
     for page in [README, *written, *README.parent.glob("*.md")]:
-        prose = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)  # code calls entries of lists
+        prose = re.sub(
+            r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE
+        )  # code calls entries of lists
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", prose):
             place = Path(os.path.normpath(page.parent / target))
             assert place.exists() or place in made, f"{page.name} links to {target}"

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 from gnode import errors
 from gnode.arguments import checked
 from gnode.cells import Cell, GatedCell
+from gnode.cells.torch_state import refuse_module
 from gnode.network import AbstractNetwork, Network
 from gnode.precision import double, to_dtype
 from gnode.solve import Solver, advance, rollout_batch
@@ -208,6 +209,7 @@ def system(
     elif isinstance(source, Cell):
         cell, solver = source, Solver(source.default_method)
     elif callable(source):
+        refuse_module("source", source)
         cell, solver = _field_cell(source, x, state), Solver()
     else:
         raise errors.ArgumentError(

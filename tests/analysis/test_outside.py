@@ -233,3 +233,26 @@ def test_a_module_of_pytorch():
             found = fixed_points(outside(step, 6, is_map=True, inputs=2, jacobian=slope), starts)
             np.testing.assert_allclose(found.points, ours.points, atol=DIFFERENCES)
             np.testing.assert_allclose(found.stability.radius, ours.stability.radius, atol=1e-7)
+
+
+def test_a_module_in_place_of_a_function_is_told_where_to_go():
+    """The class has the names of PyTorch's, by which it is known."""
+    Module = type("Module", (), {"__module__": "torch.nn.modules.module", "__call__": lambda self, h, x: h})
+    with pytest.raises(
+        errors.ArgumentError, match=r"is a PyTorch module \(Module\); make a cell .* by gnode\.cells\.from_torch"
+    ):
+        fixed_points(Module(), np.zeros((1, 2)), dt=1.0)
+
+
+def test_a_module_and_a_tensor_with_a_gradient_of_pytorch_are_sentences():
+    needs_packages("torch")
+    import torch
+
+    gru = torch.nn.GRU(2, 3)
+    with pytest.raises(errors.ArgumentError, match=r"source is a PyTorch module \(GRU\)"):
+        fixed_points(gru, np.zeros((1, 3)), dt=1.0)
+    states, _ = gru(torch.zeros(5, 4, 2))
+    with pytest.raises(
+        errors.ArgumentError, match=r"is a tensor that carries a gradient; pass \w+\.detach\(\) instead"
+    ):
+        fixed_points(from_torch(gru), states, dt=1.0)

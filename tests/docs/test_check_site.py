@@ -174,4 +174,7 @@ def test_notebooks_are_run_again_when_what_they_depend_on_changes(check, tmp_pat
 
 
 def test_the_fixture_of_a_notebook_is_found(check):
-    assert [path.name for path in check("generate.notebooks").fixtures_read()] == ["common_tool.npz", "make_common_tool.py"]
+    assert [path.name for path in check("generate.notebooks").fixtures_read()] == [
+        "common_tool.npz",
+        "make_common_tool.py",
+    ]
