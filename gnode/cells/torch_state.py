@@ -112,8 +112,9 @@ def refuse_module(name: str, source: Any) -> None:
     """Raises an `ArgumentError` for a module of PyTorch, which is callable, but no function f(h, x) that jax can trace."""
     if any(base.__module__.startswith("torch.") and base.__name__ == "Module" for base in type(source).__mro__):
         raise errors.ArgumentError(
-            f"{name} is a PyTorch module ({type(source).__name__}); make a cell of a recurrent one by gnode.cells.from_torch, "
-            f"a network of one that holds it by gnode.network.from_torch, or pass gnode.analysis.outside(function)."
+            f"{name} is a PyTorch module ({type(source).__name__}); make a cell of a recurrent one by "
+            f"gnode.cells.from_torch, a network of one that holds it by gnode.network.from_torch, or pass "
+            f"gnode.analysis.outside(function)."
         )
 
 
