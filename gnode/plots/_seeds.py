@@ -14,13 +14,19 @@ JITTER = 0.12
 
 
 @checked
-def seeds(panels: Mapping[str, Mapping[str, Sequence[float]]], *, colours: Mapping[str, str] | None = None) -> Figure:
+def seeds(
+    panels: Mapping[str, Mapping[str, Sequence[float]]],
+    *,
+    colours: Mapping[str, str] | None = None,
+    shared: bool = False,
+) -> Figure:
     """Draws every seed as a point and the median of each condition as a bar, a panel for each quantity, on log axes.
 
     **Arguments:**
 
     - `panels`: by title, the positive values of the seeds of each condition.
     - `colours`: the colours of conditions; by default those of their positions.
+    - `shared`: whether all panels have one scale, because they show the same quantity.
 
     **Returns:** the figure.
 
@@ -32,7 +38,7 @@ def seeds(panels: Mapping[str, Mapping[str, Sequence[float]]], *, colours: Mappi
     chosen = {name: check_colour("colours", value) for name, value in (colours or {}).items()}
     columns = min(len(panels), 2)
     rows = -(-len(panels) // columns)
-    figure, axes = new_figure(WIDTH * columns, HEIGHT * rows, rows, columns)
+    figure, axes = new_figure(WIDTH * columns, HEIGHT * rows, rows, columns, sharey=shared)
     rng = np.random.default_rng(0)  # jitter that keeps points apart
     for letter, axis, (title, conditions) in zip("abcdefghijklmnopqrstuvwxyz", axes, panels.items()):
         for position, (name, values) in enumerate(conditions.items()):

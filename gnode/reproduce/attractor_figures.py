@@ -38,7 +38,11 @@ def figures(
         for task, own in several.items()
     }
     colours = {name_of(model): CELLS[model].colour for own in several.values() for model in own}
-    drawn = {letter: plots.seeds(panel, colours=colours) for letter, panel in (("a", errors), ("b", memories)) if panel}
+    drawn = {
+        letter: plots.seeds(panel, colours=colours, shared=True)
+        for letter, panel in (("a", errors), ("b", memories))
+        if panel
+    }
     flat = [task for task in LIMITS if task in found]
     if flat:
         drawn["c"] = _gallery(trained, {task: chosen[task]["gnode"] for task in flat}, found)

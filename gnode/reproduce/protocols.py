@@ -49,7 +49,7 @@ GNODE = Protocol(
     {
         "gradient": "its norm is clipped",
         "weights": "those of the best epoch; averaged with a decay of 0.999 where training is long",
-        "seeds": "at least 5",
+        "seeds": "at least 5; 3 in the comparison of the relatives",
         "settings": "one, or a search that validation decides",
         "arithmetic": "float32 where losses are small",
     },
