@@ -10,12 +10,22 @@ from typing import Any
 import numpy as np
 
 from gnode import plots
-from gnode.reproduce import real_data, verdicts
-from gnode.reproduce.artefact import Claim, Outcome, Trained
+from gnode.init import SMALL_BIAS_STD
+from gnode.reproduce import protocols, real_data, verdicts
+from gnode.reproduce.artefact import Artefact, Claim, Outcome, Trained
 from gnode.reproduce.evidence import Decided, Evidence
 from gnode.reproduce.selection import trained_members
 from gnode.reproduce.verdicts import Group
 from gnode.sweeps import Sweep
+
+TRAINING: dict[str, Any] = {
+    "model": "gnode",
+    "bias_std": SMALL_BIAS_STD,
+    "clip": 1.0,
+    "ema": 0.999,
+    "seed": protocols.SEEDS,
+}
+"""What all of these networks have in common."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,3 +154,16 @@ def _beats(found: Evidence, table: Table, case: Case) -> Decided:
     verdict = (verdicts.lower if table.is_error else verdicts.higher)(ours, published)
     clear = verdicts.FAILS if verdict == verdicts.TIE else verdict  # the claim itself speaks of two standard errors
     return clear, {"mean": ours.mean, "standard error": verdicts.difference(published, ours).standard_error}
+
+
+def artefact_of(table: Table, **facts: Any) -> Artefact:
+    """Returns the artefact of a table; `facts` are its name, title, scales, plans and data."""
+    return Artefact(
+        kind="extension",
+        place="beyond the paper",
+        analyse=partial(analyse, table=table),
+        judge=partial(judge, table=table),
+        may_be_partial=True,
+        keeps=keeps,
+        **facts,
+    )

@@ -13,25 +13,18 @@ two cores.
 Published (Appendix H.2, gnODE), 30 / 50 / 70% dropped: 0.987 ± 0.002, 0.987 ± 0.004, 0.986 ± 0.003.
 """
 
-from functools import partial
 from typing import Any
 
-from gnode.init import SMALL_BIAS_STD
 from gnode.reproduce import data_protocol
-from gnode.reproduce.artefact import Artefact, SweepPlan
+from gnode.reproduce.artefact import SweepPlan
 from gnode.reproduce.artefacts.table_characters import PUBLISHED
 from gnode.reproduce.data_protocol import Case, Table
 from gnode.reproduce.real_data import DROPPED
 from gnode.train import growing
 
-TRAINING: dict[str, Any] = {
-    "model": "gnode",
+TRAINING: dict[str, Any] = data_protocol.TRAINING | {
     "state": 32,
     "init": "glorot_normal",
-    "bias_std": SMALL_BIAS_STD,
-    "clip": 1.0,
-    "ema": 0.999,
-    "seed": [0, 1, 2, 3, 4],
     "lr": [1e-3, 3e-3],
     "weight_decay": [1e-2, 1e-1],
 }
@@ -61,16 +54,11 @@ def plans(scale: str) -> list[SweepPlan]:
     return made[:1] if scale == "smoke" else made
 
 
-ARTEFACT = Artefact(
+ARTEFACT = data_protocol.artefact_of(
+    TABLE,
     name="letters-protocol",
-    kind="extension",
     title="Letters by the gnode protocol",
-    place="beyond the paper",
     scales={"smoke": "40 s on two cores", "reduced": "an hour on two cores", "paper": "not run yet"},
     plans=plans,
-    analyse=partial(data_protocol.analyse, table=TABLE),
-    judge=partial(data_protocol.judge, table=TABLE),
     data=("characters",),
-    may_be_partial=True,
-    keeps=data_protocol.keeps,
 )

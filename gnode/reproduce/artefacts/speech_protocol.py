@@ -11,22 +11,15 @@ Cost at paper scale: 8 networks of 40 epochs and 10 of 300 on a GPU, not run yet
 Published (Table 1, gnODE, version 2 of the data, so not comparable): 0.823 ± 0.006 (N = 100), 0.844 ± 0.002 (N = 316).
 """
 
-from functools import partial
 from typing import Any
 
-from gnode.init import SMALL_BIAS_STD
 from gnode.reproduce import data_protocol
-from gnode.reproduce.artefact import Artefact, SweepPlan
+from gnode.reproduce.artefact import SweepPlan
 from gnode.reproduce.data_protocol import Case, Table
 from gnode.reproduce.real_data import SHORTER
 
-TRAINING: dict[str, Any] = {
-    "model": "gnode",
+TRAINING: dict[str, Any] = data_protocol.TRAINING | {
     "init": "glorot_normal",
-    "bias_std": SMALL_BIAS_STD,
-    "clip": 1.0,
-    "ema": 0.999,
-    "seed": [0, 1, 2, 3, 4],
     "lr": [1e-3, 3e-3],
     "weight_decay": [1e-2, 1e-1],
     "kernel": "streamed",
@@ -55,16 +48,11 @@ def plans(scale: str) -> list[SweepPlan]:
     ]
 
 
-ARTEFACT = Artefact(
+ARTEFACT = data_protocol.artefact_of(
+    TABLE,
     name="speech-protocol",
-    kind="extension",
     title="Spoken words by the gnode protocol",
-    place="beyond the paper",
     scales={"smoke": "a minute on two cores", "paper": "not run yet"},
     plans=plans,
-    analyse=partial(data_protocol.analyse, table=TABLE),
-    judge=partial(data_protocol.judge, table=TABLE),
     data=("speech-v1",),
-    may_be_partial=True,
-    keeps=data_protocol.keeps,
 )

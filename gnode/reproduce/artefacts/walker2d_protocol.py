@@ -15,24 +15,17 @@ on two cores. `gnode reproduce restore walker2d-protocol` brings back how every 
 Published (Table 1, gnODE): test MSE 0.552 ± 0.019 (N = 32), 0.588 ± 0.003 (N = 100), 0.604 ± 0.007 (N = 316).
 """
 
-from functools import partial
 from typing import Any
 
-from gnode.init import SMALL_BIAS_STD
 from gnode.reproduce import data_protocol
-from gnode.reproduce.artefact import Artefact, SweepPlan
+from gnode.reproduce.artefact import SweepPlan
 from gnode.reproduce.artefacts.table1 import WALKER
 from gnode.reproduce.data_protocol import Case, Table
 from gnode.reproduce.real_data import SIZES
 
-TRAINING: dict[str, Any] = {
-    "model": "gnode",
+TRAINING: dict[str, Any] = data_protocol.TRAINING | {
     "init": "critical",
     "final": "tanh",
-    "bias_std": SMALL_BIAS_STD,
-    "clip": 1.0,
-    "ema": 0.999,
-    "seed": [0, 1, 2, 3, 4],
     "lr": [2e-3, 3e-3, 5e-3],
     "kernel": "streamed",
 }
@@ -63,16 +56,11 @@ def plans(scale: str) -> list[SweepPlan]:
     return made
 
 
-ARTEFACT = Artefact(
+ARTEFACT = data_protocol.artefact_of(
+    TABLE,
     name="walker2d-protocol",
-    kind="extension",
     title="Walker2D by the gnode protocol",
-    place="beyond the paper",
     scales={"smoke": "40 s on two cores", "paper": "15 min on one H200"},
     plans=plans,
-    analyse=partial(data_protocol.analyse, table=TABLE),
-    judge=partial(data_protocol.judge, table=TABLE),
     data=("walker2d",),
-    may_be_partial=True,
-    keeps=data_protocol.keeps,
 )
