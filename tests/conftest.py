@@ -66,7 +66,7 @@ def pytest_terminal_summary(terminalreporter, config):
         LONG_TESTS.write_text("\n".join(long) + "\n")
 
 
-MOST_MEMORY = 3 * 2**30
+MOST_MEMORY = 6 * 2**30
 """Bytes of a worker beyond which the programs that it compiled are dropped: those of all tests together fill a machine."""
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from gnode.expressivity import Curve
 from gnode.plots.expressivity import ErrorPanel, error_panels
@@ -51,6 +50,6 @@ def panel(title: str, curves: dict[str, Curve], along: str) -> ErrorPanel:
     return ErrorPanel(title, {name: one for name, one in curves.items() if len(one.x)}, along)
 
 
-def figure(panels: Iterable[ErrorPanel], letters: str = "abcdefghijkl") -> Figure:
+def figure(panels: Iterable[ErrorPanel], letters: str = "abcdefghijkl") -> Any:
     """Returns the panels as one figure."""
     return error_panels([one for one in panels if one.curves], letters)

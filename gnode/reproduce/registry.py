@@ -61,6 +61,6 @@ def all_artefacts() -> list[Artefact]:
     """Returns all artefacts in the order of `NAMES`.
 
     >>> len(all_artefacts())
-    32
+    35
     """
     return [find_artefact(name) for name in NAMES]

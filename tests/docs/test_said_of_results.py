@@ -43,7 +43,7 @@ SAID = [
         "does not hold",
     ),
     (GATES, "so in most of our networks", "gate-and-residual", "On the attractor", "holds"),
-    (GATES, "on most tasks, not on all", "true-attractors", "Better training closes the gates", "does not hold"),
+    (GATES, ", on every task", "true-attractors", "Better training closes the gates", "holds"),
     (GATES, "fail on tasks that the gnODE learns", "square", "RNN, mGRU and GRU with N = 2 stay above", "holds"),
     (GATES, "fail on tasks that the gnODE learns", "square", "The gnODE with N = 2 comes below", "holds"),
     (

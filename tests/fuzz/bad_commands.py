@@ -51,6 +51,7 @@ BASES = {
     "reproduce list": ([], {}),
     "reproduce run": (["fig1"], {"--out": "new"}),
     "reproduce collect": ([], {"--out": "empty"}),
+    "reproduce draw": ([], {"--out": "empty"}),
     "reproduce prepare": (["fig1"], {"--out": "new"}),
     "reproduce keep": (["true-attractors"], {"--sweeps": "empty", "--weights": "new"}),
     "reproduce restore": (["true-attractors"], {"--sweeps": "new", "--weights": "empty"}),
@@ -177,7 +178,7 @@ def _bad_paths(command: str, name: str) -> list[str]:
         return ["missing", "n" * 256, "[/red]", "/proc/nope", "\udcff"]
     if command.startswith("theory") or command in ("bench", "explore"):
         return bad.BAD_FILES
-    if command == "reproduce list":
+    if command in ("reproduce list", "reproduce draw"):
         return [*bad.BAD_FOLDERS, "missing"]
     return [*bad.BAD_FOLDERS, *bad.OCCUPIED.get(command, [])]
 

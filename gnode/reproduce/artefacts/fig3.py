@@ -17,8 +17,6 @@ expressive; a small hidden layer hurts at large N; gnODE is the most expressive 
 from collections.abc import Mapping
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from gnode.expressivity import Expressivity
 from gnode.plots import expressivity as pictures
 from gnode.reproduce import noise, noise_claims, noise_figures
@@ -48,7 +46,7 @@ def analyse(trained: Trained) -> Outcome:
     )
 
 
-def draw(details: Mapping[str, Any]) -> dict[str, Figure]:
+def draw(details: Mapping[str, Any]) -> dict[str, Any]:
     points = details[noise_figures.MADE_OF]
     *_, middle, wide = noise_claims.values(points, "hidden")
     largest = noise_claims.values(points, "state")[-1]

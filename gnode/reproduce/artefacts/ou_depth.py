@@ -14,8 +14,6 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from gnode.cells import cell_label
 from gnode.reproduce import noise, noise_claims, noise_figures, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
@@ -35,7 +33,7 @@ def analyse(trained: Trained) -> Outcome:
     return Outcome(numbers, judge(Evidence.fresh(numbers, details)), draw(details), details)
 
 
-def draw(details: Mapping[str, Any]) -> dict[str, Figure]:
+def draw(details: Mapping[str, Any]) -> dict[str, Any]:
     points, panels = details[noise_figures.MADE_OF], []
     taus = [tau for tau in noise_claims.values(points, "tau") if tau in TAUS]
     for model, tau in itertools.product(noise.NODES, taus):

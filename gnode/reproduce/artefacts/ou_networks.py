@@ -13,8 +13,6 @@ Published: curves without numbers; gnODEs are consistently more expressive than 
 from collections.abc import Mapping
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from gnode.reproduce import noise, noise_claims, noise_figures
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
 from gnode.reproduce.evidence import Evidence
@@ -31,7 +29,7 @@ def analyse(trained: Trained) -> Outcome:
     return Outcome(numbers, judge(Evidence.fresh(numbers, details)), draw(details), details)
 
 
-def draw(details: Mapping[str, Any]) -> dict[str, Figure]:
+def draw(details: Mapping[str, Any]) -> dict[str, Any]:
     points = details[noise_figures.MADE_OF]
     sizes = noise_claims.values(points, "state")
     curves = {f"N = {size}": noise_figures.by_model(points, "tau", state=size) for size in sizes}

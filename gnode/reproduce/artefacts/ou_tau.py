@@ -13,8 +13,6 @@ Published: curves without numbers; for all networks errors are generally lower t
 from collections.abc import Mapping
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from gnode.cells import cell_label
 from gnode.reproduce import noise, noise_claims, noise_figures
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
@@ -34,7 +32,7 @@ def analyse(trained: Trained) -> Outcome:
     return Outcome(numbers, judge(Evidence.fresh(numbers, details)), draw(details), details)
 
 
-def draw(details: Mapping[str, Any]) -> dict[str, Figure]:
+def draw(details: Mapping[str, Any]) -> dict[str, Any]:
     points = details[noise_figures.MADE_OF]
     curves = {model: noise_figures.by_value(points, "tau", "τ = {:g} s", "state", model=model) for model in SHOWN}
     return {

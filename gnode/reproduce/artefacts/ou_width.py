@@ -14,8 +14,6 @@ high N; at tau = 30 s nODEs with a large H beat RNNs throughout.
 from collections.abc import Mapping
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from gnode.cells import cell_label
 from gnode.reproduce import noise, noise_claims, noise_figures, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
@@ -38,7 +36,7 @@ def analyse(trained: Trained) -> Outcome:
     return Outcome(numbers, judge(Evidence.fresh(numbers, details)), draw(details), details)
 
 
-def draw(details: Mapping[str, Any]) -> dict[str, Figure]:
+def draw(details: Mapping[str, Any]) -> dict[str, Any]:
     points, panels = details[noise_figures.MADE_OF], []
     for name, (model, layers, tau) in PANELS.items():
         fixed = {"model": model, "layers": layers, "tau": tau}
