@@ -189,6 +189,18 @@ def test_files_that_the_sdist_has_to_hold_are_in_the_repository(contents):
         assert (ROOT / name).exists(), name
 
 
+def test_the_lowest_versions_were_tried_as_they_are_asked_for_now():
+    import lowest
+
+    asked = lowest.lowest((ROOT / "pyproject.toml").read_text())
+    tried = [json.loads(path.read_text()) for path in (ROOT / "release" / "tried").glob("lowest-*.json")]
+    assert tried, "run make try-lowest"
+    for record in tried:
+        assert record["failure"] is None
+        for name, bound in asked.items():
+            assert re.fullmatch(rf"{re.escape(bound)}(\.0)*", record["versions"][name]), name
+
+
 def test_the_lowest_versions_are_those_of_the_project():
     import lowest
 
