@@ -1,4 +1,4 @@
-"""All artefacts by name: 15 figures, 6 tables and 5 claims of the paper, and what goes beyond it, a file each in
+"""All artefacts by name: 15 figures, 6 tables and 9 claims of the paper, and what goes beyond it, a file each in
 `gnode.reproduce.artefacts`.
 """
 
@@ -27,7 +27,17 @@ FIGURES = (
     "ou-depth",
 )
 TABLES = ("table1", "table-tau", "table-critical-speech", "table-fixed-points", "table-characters", "table-critical")
-CLAIMS = ("stable-points", "annulus-generalisation", "gate-and-residual", "variations", "capacity")
+CLAIMS = (
+    "stable-points",
+    "adaptive-solver",
+    "points-n100",
+    "three-components",
+    "annulus-generalisation",
+    "gate-and-residual",
+    "variations",
+    "capacity",
+    "filling",
+)
 EXTENSIONS = (
     "gnode-protocol",
     "fresh-trials",
@@ -61,6 +71,6 @@ def all_artefacts() -> list[Artefact]:
     """Returns all artefacts in the order of `NAMES`.
 
     >>> len(all_artefacts())
-    35
+    39
     """
     return [find_artefact(name) for name in NAMES]

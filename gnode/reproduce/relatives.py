@@ -239,7 +239,7 @@ def measure(sweep: Sweep, data: Data, few: bool = False) -> Measured:
     """Measures the chosen setting of a sweep: the scores of its seeds, and the dynamics of its best one."""
     members = trained_members(sweep)
     best = min(members, key=lambda member: sweep.result(member)["best_loss"])
-    scores = [_score(sweep.result(member), data) for member in members]
+    scores = scores_of(sweep, data)
     run = sweep.load(best)
     setting = {name: sweep.members[best].get(name) for name in sweep.grid.varying() if name != "seed"}
     starts = min(STARTS, 20) if few else STARTS
@@ -263,6 +263,11 @@ def _seconds_of_update(result: dict[str, Any], run: Run) -> float:
     """Returns how long an update of a member took; all members of a sweep have the trials and batches of `run`."""
     updates = -(-len(run.task.train) // run.settings.batch_size)
     return result["seconds"] / (result["epochs_done"] * updates)
+
+
+def scores_of(sweep: Sweep, data: Data) -> list[float]:
+    """Returns the score of every seed of the chosen setting of a sweep."""
+    return [_score(sweep.result(member), data) for member in trained_members(sweep)]
 
 
 def _score(result: dict[str, Any], data: Data) -> float:

@@ -37,7 +37,7 @@ BINS = {"walker2d-spline": 84, "walker2d-hold": 84, "walker2d-raw": 64, "letters
 def test_growing_spans_end_at_the_trials_of_the_data():
     """Raw samples are fewer than the bins that they lie in, which once stopped the comparison on them."""
     for data in DATA:
-        spans = artefact._plan(data, "gnode").settings.get("spans")
+        spans = artefact.plan_of(data, "gnode", "paper").settings.get("spans")
         expected = next((bins for name, bins in BINS.items() if data.startswith(name)), None)
         assert (spans[-1][0] if spans else None) == expected, data
 

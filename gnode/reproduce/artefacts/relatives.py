@@ -66,8 +66,11 @@ REDUCED: dict[str, dict[str, Any]] = {
     "ou": {"lr": 3e-3},
 }
 """What differs at reduced scale: shorter training with one learning rate and one decay; tau is still searched."""
-SMOKE: dict[str, Any] = {"lr": 1e-2, "weight_decay": 1e-3, "seed": [0, 1], "tau": 0.01}
-SMOKE |= {"epochs": 3, "trials": 20, "validation": 10, "bins": 20, "fresh": "no", "lr_schedule": "constant"}
+SMOKE: dict[str, Any] = {"lr": 1e-2, "weight_decay": 1e-3, "seed": [0, 1], "tau": 0.01, "lr_schedule": "constant"}
+SMOKE_OF_TASK: dict[str, dict[str, Any]] = {
+    "flipflop-variable": {"epochs": 3, "trials": 20, "validation": 10, "bins": 20, "fresh": "no"},
+    "walker2d": {"epochs": 1, "batch_size": 1024, "spans": None, "tau": 1.0},
+}
 SMOKE_DATA, SMOKE_KINDS = (
     "variable-n3",
     ("node", "gnode", "ncde", "gated-ncde", "lru", "gated-lru", "cornn", "ode-lstm"),
@@ -79,8 +82,8 @@ PUBLISHED = {("walker2d-raw", "ode-lstm"): 0.883}
 
 def plans(scale: str) -> list[SweepPlan]:
     if scale == "smoke":
-        return [_plan(SMOKE_DATA, kind, size=8) for kind in SMOKE_KINDS]
-    return [_plan(data, kind, scale == "reduced") for data in DATA for kind in KINDS]
+        return [plan_of(SMOKE_DATA, kind, scale) for kind in SMOKE_KINDS]
+    return [plan_of(data, kind, scale) for data in DATA for kind in KINDS]
 
 
 def name_of(data: str, kind: str) -> str:
@@ -88,17 +91,19 @@ def name_of(data: str, kind: str) -> str:
     return f"relatives-{data}-{kind}"
 
 
-def _plan(data: str, kind: str, reduced: bool = False, size: int | None = None) -> SweepPlan:
-    """Returns the sweep of one network on one data set, at paper or reduced scale; with a `size`, at smoke scale."""
+def plan_of(data: str, kind: str, scale: str) -> SweepPlan:
+    """Returns the sweep of one network on one data set."""
     of = DATA[data]
     own: dict[str, Any] = {"bias_std": SMALL_BIAS_STD} if kind in ("rnn", "mgru", "node", "gnode", "anode") else {}
-    own |= settings_of(kind, data, size) | TRAINING | OF_TASK[of.task] | OF_DATA.get(data, {})
+    own |= (
+        settings_of(kind, data, 8 if scale == "smoke" else None) | TRAINING | OF_TASK[of.task] | OF_DATA.get(data, {})
+    )
     own["tau"] = [bins * of.step for bins in BINS_OF_TAU]
-    if size:
-        return SweepPlan(name_of(data, kind), of.task, own | SMOKE)
-    if reduced:
+    if scale == "smoke":
+        return SweepPlan(name_of(data, kind), of.task, own | SMOKE | SMOKE_OF_TASK[of.task])
+    if scale == "reduced":
         own |= {"weight_decay": 1e-2, "lr_schedule": "cosine"} | REDUCED[of.task]
-    return SweepPlan(name_of(data, kind), of.task, own, ("tau",) if reduced else SEARCHED)
+    return SweepPlan(name_of(data, kind), of.task, own, ("tau",) if scale == "reduced" else SEARCHED)
 
 
 def analyse(trained: Trained) -> Outcome:

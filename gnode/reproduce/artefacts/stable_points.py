@@ -31,9 +31,10 @@ def plans(scale: str) -> list[SweepPlan]:
     return [protocols.fixed_3bit(scale, models) for models in (["rnn", "mgru", "gru"], ["gnode"], ["node"])]
 
 
-def points_of(run: Run, starts: int) -> dict[str, Any]:
-    """Counts a network's stable fixed points, and the different outputs that they have by their signs."""
-    found = analysis.fixed_points(run.net, run.states, dt=run.dt, most_starts=starts, key=0)
+def points_of(run: Run, starts: int, by: str = "map") -> dict[str, Any]:
+    """Counts a network's stable fixed points, by the "map" of a bin or the "flow", and their different outputs by sign."""
+    dt = run.dt if by == "map" else None
+    found = analysis.fixed_points(run.net, run.states, dt=dt, most_starts=starts, key=0)
     stable = found.select(status="equilibrium").select(kind="stable")
     outputs = {tuple(np.sign(output).astype(int)) for output in stable.outputs}
     return {"mse": run.best_loss, "stable points": len(stable), "outputs": len(outputs)}
