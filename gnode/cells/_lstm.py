@@ -79,11 +79,13 @@ def lstm(
     learn_tau: str = "no",
     init: str | Initialiser = "glorot_uniform",
     bias_std: float | None = None,
+    forget_bias: float = 0.0,
     key: Key | int,
 ) -> LSTM:
     """Draws a long short-term memory cell of N = `state` units, a flow of (h, c) in 2 N dimensions, at random.
 
-    Arguments as in `gated`.
+    Arguments as in `gated`; `forget_bias` is added to b_f. With 1 the cell remembers from the first update on, which helps
+    on long trials.
 
     **Returns:** an `LSTM` cell.
 
@@ -91,12 +93,12 @@ def lstm(
     10
     """
     inputs, state = check_sizes(inputs, state)
-    rule = initialiser(init, bias_std)
+    rule, forget_bias = initialiser(init, bias_std), errors.finite("forget_bias", forget_bias)
     key_W, key_U, key_b = jax.random.split(as_key(key), 3)
     return LSTM(
         W=blocks(rule, key_W, 4, (state, state)),
         U=blocks(rule, key_U, 4, (state, inputs)),
-        b=rule.bias(key_b, 4 * state),
+        b=rule.bias(key_b, 4 * state).at[state : 2 * state].add(forget_bias),
         timescale=timescale(tau, learn_tau, state),
         inputs=inputs,
         units=state,

@@ -42,6 +42,9 @@ OPTIONS: dict[str, Option] = {
     "alpha": Option(
         "network", float, "Stiffness alpha of unicornn.", compiles=False, check=single(errors.not_negative)
     ),
+    "forget_bias": Option(
+        "network", float, "Initial bias of the forget gate of lstm.", compiles=False, check=single(errors.finite)
+    ),
     "noise_widths": Option(
         "network", widths, "Widths of the hidden layers of the noise of neural SDEs.", "100", check=errors.wholes
     ),

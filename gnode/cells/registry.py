@@ -66,7 +66,7 @@ CELLS: dict[str, CellEntry] = {
         "gnode.cells._lstm:LSTM",
         "LSTM",
         "#CC79A7",
-        _COMMON,
+        (*_COMMON, "forget_bias"),
         "Long short-term memory, a flow of (h, c) in 2 N dimensions.",
     ),
     "lem": CellEntry(

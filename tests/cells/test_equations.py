@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gnode import cells, rollout
+from gnode.models import build
 from gnode.precision import to_dtype
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -43,6 +44,14 @@ def test_gru_at_dt_equal_tau_is_pytorchs(torch_cells, x64):
     )
     states = rollout(cell, torch_cells["xs"], torch_cells["h0"], dt=0.25)
     np.testing.assert_allclose(states, torch_cells["gru/states"], atol=1e-6)
+
+
+def test_a_forget_bias_is_added_to_b_f_and_to_nothing_else():
+    plain, biased = (cells.lstm(2, 3, bias_std=0.1, key=4, **own) for own in ({}, {"forget_bias": 1.5}))
+    np.testing.assert_allclose(biased.b - plain.b, [0, 0, 0, 1.5, 1.5, 1.5, 0, 0, 0, 0, 0, 0], atol=1e-6)
+    np.testing.assert_array_equal(biased.W, plain.W)
+    net = build("lstm", 2, 1, state=3, forget_bias=1.0, key=0)
+    np.testing.assert_array_equal(net.cell.b, np.repeat([0, 1, 0, 0], 3))  # by name, as commands and sweeps give it
 
 
 def test_lstm_at_dt_equal_tau_is_pytorchs(torch_cells, x64):

@@ -187,7 +187,7 @@ VALID: dict[str, Callable[[], Call]] = {
     "rate_rnn": lambda: (cells.rate_rnn, {**CELL, **COMMON}),
     "gru": lambda: (cells.gru, {**CELL, **COMMON}),
     "lem": lambda: (cells.lem, {**CELL, **COMMON}),
-    "lstm": lambda: (cells.lstm, {**CELL, **COMMON}),
+    "lstm": lambda: (cells.lstm, {**CELL, **COMMON, "forget_bias": 1.0}),
     "dale": lambda: (cells.dale, {**CELL, **COMMON, "excitatory": 0.5, "density": 0.5, "self_connections": True,
                                   "hidden": "softplus", "baseline": 0.1}),
     "lowrank": lambda: (cells.lowrank, {**CELL, **COMMON, "rank": 2, "hidden": "tanh"}),

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from gnode import analysis, plots
+from gnode import analysis
 from gnode.cells import CELLS
-from gnode.plots.analysis import abscissa_strips
+from gnode.plots.analysis import abscissa_strips, principal_components
 from gnode.reproduce import flip_flop, selection, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, SweepPlan, Trained
 from gnode.reproduce.evidence import Decided, Evidence
@@ -90,7 +90,7 @@ def analyse(trained: Trained) -> Outcome:
             details["unstable among stable"] = unstable_among_stable(
                 found.project(boxed.points, min(3, len(found.explained))), boxed.stability.abscissa
             )
-            figures["b"] = plots.analysis.principal_components(run.states, boxed, show_slow=True, found=found)
+            figures["b"] = principal_components(run.states, boxed, show_slow=True, found=found)
     colours = {name_of(model): CELLS[model].colour for model in MODELS}
     figures = {"a": abscissa_strips(near, colours)} | figures
     return Outcome(numbers, judge(Evidence.fresh(numbers, details)), figures, details)
