@@ -22,6 +22,7 @@ GROUND = {
     "activations",
     "arguments",
     "compilation_cache",
+    "compiled_programs",
     "devices",
     "errors",
     "files",

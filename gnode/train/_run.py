@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Array, Float
 
-from gnode import errors, own_code, tasks
+from gnode import compiled_programs, errors, own_code, tasks
 from gnode.arguments import checked
 from gnode.network import AbstractNetwork
 from gnode.os_errors import as_path
@@ -178,6 +178,7 @@ def load(
     >>> load(folder).best_loss == run.best_loss
     True
     """
+    compiled_programs.drop_if_too_many()  # what was computed with networks that were loaded before
     folder = as_path("folder", folder)
     if not folder.is_dir():
         raise errors.StoreError(f"{folder} is not a folder; pass the folder of a run, such as runs/square.")

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PyTree
 
-from gnode import errors, interrupts
+from gnode import compiled_programs, errors, interrupts
 from gnode.devices import cores_in_use, on_cores
 from gnode.network import AbstractNetwork, Network
 from gnode.solve.gpu.choice import kernel_without_noise
@@ -92,6 +92,7 @@ def pose(net: AbstractNetwork, task: Task, settings: Settings, key: Key, data: D
         )
     net.check()
     _check_settings(net, task, settings)
+    compiled_programs.drop_if_too_many()
     params, frozen = _parameters.split(net)
     data = on_cores(on_device(task), cores_in_use(net.cores)) if data is None else data
     plan = program.plan_of(settings, task, at_once=isinstance(net, Network) and net.is_at_once)
