@@ -12,7 +12,7 @@ __all__ = ["drop_if_too_many"]
 
 MAPS, MOST_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
 SHARE = 0.5
-"""The share of the regions that may be in use before a network is trained or loaded: what is done with it needs some, too."""
+"""The share of the regions that may be in use before a network is trained or loaded; what is done with it needs some."""
 
 
 def drop_if_too_many() -> bool:
