@@ -1,14 +1,17 @@
 """Shared by the artefact `relatives`: its networks with their sizes, its data, and what is measured of each network.
 
-Every network of a table has about `BUDGET` parameters: the largest size that stays below it, of the hidden layers where a
-network has such layers, else of N. `sized` finds it, and `SIZES` holds what it found, since drawing networks to count their
-parameters takes minutes. Where N is given (flip-flops) networks without hidden layers have fewer parameters.
+No network has more than `BUDGET` parameters. Its size is the largest that stays within it: of the hidden layers where a
+network has such layers, else of N. `sized` finds it, and `SIZES` holds what it found. Where N is given (flip-flops, noise),
+networks without hidden layers have that N and so fewer parameters, or a smaller N where that one would need more.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from gnode import analysis
@@ -130,35 +133,35 @@ COLUMNS = ("walker2d", "letters", "speech", "variable-n3", "variable-n6", "varia
 """What the names of data begin with, for which sizes are the same."""
 
 SIZES: dict[str, tuple[int, ...]] = {
-    "rnn": (174, 185, 175),
-    "mgru": (124, 132, 124),
-    "gru": (100, 108, 100),
-    "lstm": (84, 93, 84),
-    "lem": (84, 93, 84),
+    "rnn": (174, 185, 175, 194, 194, 194, 159),
+    "mgru": (124, 132, 124, 137, 137, 137, 113),
+    "gru": (100, 108, 100, 112, 112, 112, 92),
+    "lstm": (84, 93, 84, 96, 96, 96, 76),
+    "lem": (84, 93, 84, 96, 96, 96, 76),
     "node": (159, 165, 159, 194, 191, 120, 101),
     "gnode": (155, 162, 154, 194, 191, 95, 68),
     "anode": (152, 159, 152, 186, 183, 116, 97),
-    "gru-ode": (100, 108, 100),
-    "gru-ode-bayes": (39, 65, 37),
-    "ode-lstm": (72, 79, 72),
-    "cornn": (124, 132, 124),
-    "unicornn": (107, 126, 106),
+    "gru-ode": (100, 108, 100, 112, 112, 112, 92),
+    "gru-ode-bayes": (39, 65, 37, 69, 69, 69, 27),
+    "ode-lstm": (72, 79, 72, 82, 82, 82, 65),
+    "cornn": (124, 132, 124, 137, 137, 137, 113),
+    "unicornn": (107, 126, 106, 131, 131, 131, 91),
     "hbnode": (157, 165, 157, 194, 191, 119, 94),
     "ghbnode": (157, 165, 157, 194, 191, 119, 94),
     "ncde": (54, 123, 50, 191, 184, 68, 9),
     "gated-ncde": (52, 120, 48, 191, 184, 51, 5),
     "nsde": (155, 162, 154, 194, 191, 95, 68),
     "gated-nsde": (151, 159, 150, 194, 191, 67, 29),
-    "ltc": (87, 94, 86),
+    "ltc": (87, 94, 86, 97, 97, 97, 79),
     "cfc": (216, 236, 214, 2103, 1174, 77, 63),
-    "lmu": (166, 178, 167),
-    "gated-lmu": (166, 177, 167),
-    "s4d": (47, 92, 44),
-    "gated-s4d": (44, 80, 42),
-    "lru": (75, 80, 75),
-    "gated-lru": (68, 74, 68),
+    "lmu": (166, 178, 167, 186, 186, 186, 151),
+    "gated-lmu": (166, 177, 167, 186, 186, 186, 151),
+    "s4d": (47, 87, 44, 94, 94, 94, 32),
+    "gated-s4d": (44, 76, 42, 82, 82, 82, 31),
+    "lru": (75, 78, 75, 79, 79, 79, 71),
+    "gated-lru": (68, 72, 68, 73, 73, 73, 65),
 }
-"""The size of every network by the columns of data, as `sized` finds it; none where N is given and there is no layer."""
+"""The size of every network by the columns of data, as `sized` finds it."""
 
 
 def inputs_of(kind: Kind, data: Data) -> int:
@@ -172,31 +175,34 @@ def takes_mask(kind: Kind, data: Data) -> bool:
 
 
 def options_of(kind: Kind, data: Data, size: int) -> dict[str, Any]:
-    """Returns the settings of a network of a size: N, or the widths of its hidden layers."""
+    """Returns the settings of a network of a size: N, but at most that of the data, or the widths of its hidden layers."""
     if kind.size == "state":
-        return dict(kind.options) | {"state": size if data.state is None else data.state}
+        return dict(kind.options) | {"state": size if data.state is None else min(size, data.state)}
     layers = 1 if kind.size == "one" else 2
     return dict(kind.options) | {"state": data.state or HIDDEN, "widths": (size,) * layers}
 
 
 def parameters(kind: Kind, data: Data, size: int) -> int:
-    """Counts the parameters of a network of a size, by drawing it."""
+    """Counts the parameters of a network of a size, without drawing it."""
     own: dict[str, Any] = options_of(kind, data, size) | ({"masked": True} if takes_mask(kind, data) else {})
-    return count_parameters(build(kind.model, inputs_of(kind, data), data.outputs, initial="affine", key=0, **own))
+    inputs = inputs_of(kind, data)
+    net = eqx.filter_eval_shape(lambda: build(kind.model, inputs, data.outputs, initial="affine", key=0, **own))
+    return sum(leaf.size for leaf in jax.tree.leaves(net) if jnp.issubdtype(leaf.dtype, jnp.inexact))
 
 
 def sized(kind: Kind, data: Data, budget: int = BUDGET) -> int:
-    """Finds the largest size with at most `budget` parameters, which are a polynomial of degree 2 in the size."""
-    sizes = np.array([4, 8, 12])
-    curve = np.polynomial.Polynomial.fit(sizes, [parameters(kind, data, int(n)) for n in sizes], 2)
-    counts = np.round(curve(np.arange(1, 4096)), 3)
-    return max(1, int(np.sum(counts <= budget)))
+    """Finds the largest size with at most `budget` parameters, whatever N is given, by halving."""
+    free = data._replace(state=None) if kind.size == "state" else data
+    fits, too_large = 1, 4096
+    while too_large - fits > 1:
+        middle = (fits + too_large) // 2
+        fits, too_large = (middle, too_large) if parameters(kind, free, middle) <= budget else (fits, middle)
+    return fits
 
 
 def size_of(kind_name: str, data_name: str) -> int:
-    """Returns the size of a network in the table, 0 where there is none to choose."""
-    column = next(place for place, name in enumerate(COLUMNS) if data_name.startswith(name))
-    return (*SIZES[kind_name], *[0] * len(COLUMNS))[column]
+    """Returns the size of a network in the table."""
+    return SIZES[kind_name][next(place for place, name in enumerate(COLUMNS) if data_name.startswith(name))]
 
 
 def settings_of(kind_name: str, data_name: str, size: int | None = None) -> dict[str, Any]:

@@ -2,25 +2,40 @@
 
 import pytest
 
+from gnode.models import build
 from gnode.reproduce import relatives
 from gnode.reproduce.artefacts import relatives as artefact
-from gnode.reproduce.relatives import BUDGET, DATA, KINDS, PAIRS, Measured, parameters, size_of
+from gnode.reproduce.relatives import BUDGET, COLUMNS, DATA, KINDS, PAIRS, Measured, parameters, size_of
 from gnode.reproduce.verdicts import FAILS, HOLDS, OPEN, TIE
+from gnode.types import count_parameters
 
 
-@pytest.mark.parametrize(
-    ("kind", "data"),
-    [("gnode", "walker2d-raw"), ("gru", "letters-30"), ("gated-lru", "speech"), ("ncde", "variable-n6")],
-)
-def test_sizes_are_the_largest_within_the_budget(kind, data):
-    size = size_of(kind, data)
-    assert parameters(KINDS[kind], DATA[data], size) <= BUDGET < parameters(KINDS[kind], DATA[data], size + 1)
-
-
-def test_every_network_has_a_size_wherever_one_is_chosen():
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_network_has_more_parameters_than_the_budget_and_none_could_be_larger(kind):
+    for column in COLUMNS:
+        data = next(name for name in DATA if name.startswith(column))
+        of = DATA[data]._replace(state=None) if KINDS[kind].size == "state" else DATA[data]
+        size = size_of(kind, data)
+        assert parameters(KINDS[kind], of, size) <= BUDGET < parameters(KINDS[kind], of, size + 1), column
     for data, of in DATA.items():
-        for kind, own in KINDS.items():
-            assert (size_of(kind, data) > 0) == (of.state is None or own.size != "state"), (kind, data)
+        assert parameters(KINDS[kind], of, size_of(kind, data)) <= BUDGET, data
+
+
+@pytest.mark.parametrize(("kind", "data"), [("gru", "letters-30"), ("gated-lru", "noise")])
+def test_sizes_in_the_table_are_those_that_are_found(kind, data):
+    assert relatives.sized(KINDS[kind], DATA[data]) == size_of(kind, data)
+
+
+def test_counts_without_drawing_are_those_of_a_network():
+    own = relatives.options_of(KINDS["gated-s4d"], DATA["variable-n3"], 5)
+    net = build("s4d", 3, 3, initial="affine", key=0, **own)
+    assert parameters(KINDS["gated-s4d"], DATA["variable-n3"], 5) == count_parameters(net)
+
+
+def test_a_given_n_is_kept_where_the_budget_allows_it():
+    assert relatives.settings_of("rnn", "variable-n100")["state"] == 100
+    assert relatives.settings_of("lstm", "variable-n100")["state"] == 96
+    assert all(relatives.settings_of(kind, "variable-n6")["state"] == 6 for kind in KINDS)
 
 
 def test_masks_and_paths_go_to_those_who_take_them():

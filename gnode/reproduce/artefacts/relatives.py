@@ -13,7 +13,8 @@ are compared with the nODE.
 
 Networks that take a mask of their inputs (GRU-ODE-Bayes) get one where bins are missing. Neural CDEs follow the natural
 spline where samples are filled by splines, and else the rectilinear path, which is causal. At a given N (flip-flops,
-noise) networks without hidden layers have fewer parameters.
+noise) networks without hidden layers have fewer parameters, or a smaller N where the given one needs more: at N = 100 LSTM,
+LEM, LTC, ODE-LSTM, GRU-ODE-Bayes, S4D and LRU, on noise also GRU, GRU-ODE and UnICORNN.
 
 Command: gnode reproduce run relatives --scale paper
 Cost at paper scale: 27 networks on 11 data sets, 10 trainings of each, of which few have been run yet; --only makes a part
