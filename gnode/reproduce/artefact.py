@@ -188,6 +188,7 @@ class Artefact:
     - `may_be_partial`: whether it can be made from some of its sweeps only (`--only`).
     - `judge`: a function that makes the claims of a result's `Evidence`, also later; None leaves them as they were.
     - `draw`: a function that draws figures of a result's details, also later; None if every figure needs networks.
+    - `tables`: a function that makes further tables of a result's details for its page, by their titles; None makes none.
     - `captions`: what a panel shows, by its letter.
     - `needs_networks`: the panels that `draw` cannot make.
     - `keeps`: a function that returns, by sweep, the members whose weights are kept with the result; None keeps none.
@@ -210,6 +211,7 @@ class Artefact:
     may_be_partial: bool = False
     judge: Callable[[Any], list[Claim]] | None = None
     draw: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+    tables: Callable[[Mapping[str, Any]], dict[str, list[list[str]]]] | None = None
     captions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     needs_networks: tuple[str, ...] = ()
     keeps: Callable[[Trained], dict[str, list[int]]] | None = None

@@ -64,6 +64,10 @@ def _result(artefact: Artefact, content: Result, found: dict[str, list[Result]],
         parts += [f"{level} Claims", result_files.claims_table(content), _reasons(artefact, content, found)]
     if content["numbers"]:
         parts += [f"{level} Numbers", result_files.numbers_table(content)]
+    if artefact.tables is not None:
+        for title, (head, *rows) in artefact.tables(content["details"]).items():
+            lines = [result_files.row(*head), "|" + "---|" * len(head), *(result_files.row(*cells) for cells in rows)]
+            parts += [f"{level} {title[0].upper()}{title[1:]}", "\n".join(lines)]
     pictures = [name for name in content["figures"] if (folder / name).exists()]
     if pictures:
         parts += [f"{level} Figures", *(_picture(artefact, name) for name in pictures)]

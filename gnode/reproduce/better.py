@@ -39,5 +39,5 @@ def compared(number: Mapping[str, Any], task: str = "") -> str | None:
     if OTHER_DATA in name or OTHER_DATA in task or (number["seeds"] or 1) < 2:
         return None
     ours = Group(number["ours"], number["std"], number["seeds"])
-    verdict = verdicts.higher(ours, theirs) if is_score else verdicts.lower(ours, theirs)
+    verdict = verdicts.higher(ours, theirs) if is_score else verdicts.lower(ours, theirs, verdicts.NEGLIGIBLE)
     return {HOLDS: BETTER, FAILS: WORSE}.get(verdict, SAME)

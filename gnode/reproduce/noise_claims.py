@@ -79,6 +79,19 @@ def wider_is_better(found: Evidence, claim: str, model: str, was: str | None = N
     return found.decide(claim, rule, was)
 
 
+def narrow_hurts(found: Evidence, claim: str, model: str, **where: Any) -> Claim:
+    """Decides whether the narrowest hidden layer generally gives a higher error than the wider ones."""
+
+    def rule() -> Decided:
+        points = select(found.detail("points"), model=model, **where)
+        groups = {hidden: group(points, hidden=hidden) for hidden in values(points, "hidden")}
+        narrow, *wider = groups.values()
+        compared = [verdicts.lower(wide, narrow, NEGLIGIBLE) for wide in wider]
+        return generally(compared, {f"H = {hidden}": one.mean for hidden, one in groups.items()})
+
+    return found.decide(claim, rule)
+
+
 def beats_everywhere(found: Evidence, claim: str, winner: str, loser: str) -> Claim:
     """Decides whether `winner` has the lower error than `loser` at every N and every tau of the paper."""
 

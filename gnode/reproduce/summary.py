@@ -96,8 +96,7 @@ def page(found: dict[str, list[Result]], folder: str) -> str:
 
 def all_page(found: dict[str, list[Result]], folder: str) -> str:
     """Returns the page with a line for every artefact, every comparison with a published number, and what is missing."""
-    judged = (one for artefact in all_artefacts() for one in _judged(artefact, found.get(artefact.name, [])))
-    of_paper = [one for one in judged if one.artefact.kind != EXTENSION]
+    judged = [one for artefact in all_artefacts() for one in _judged(artefact, found.get(artefact.name, []))]
     compared = _better(found)
     parts = [
         "# All artefacts",
@@ -105,7 +104,7 @@ def all_page(found: dict[str, list[Result]], folder: str) -> str:
         _overview(found),
         *_section("## Better than published, and worse", compared and f"{COMPARED}\n\n{compared}"),
         "## Not decided",
-        _open(of_paper),
+        _open(judged),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -181,8 +180,18 @@ def _by_reason(claims: Iterable[Judged], wanted: tuple[str, ...], found: dict[st
     return "\n".join([*known, *(["- **Not known** why:", *unknown] if unknown else [])])
 
 
-def _compared(found: dict[str, list[Result]]) -> list[tuple[str, str, Counter[str], list[dict[str, Any]]]]:
-    """Compares numbers with the published ones: artefact, scale, counts, and the gnODE's numbers that are better."""
+class _Compared(NamedTuple):
+    """The comparisons of an artefact's numbers with published ones: counts, the gnODE's better ones, and all worse ones."""
+
+    name: str
+    scale: str
+    counts: Counter[str]
+    better: list[dict[str, Any]]
+    worse: list[dict[str, Any]]
+
+
+def _compared(found: dict[str, list[Result]]) -> list[_Compared]:
+    """Compares the numbers of all results, each counted where it is first."""
     rows, seen = [], set[float]()
     for artefact in all_artefacts():
         for content in found.get(artefact.name, []):
@@ -194,37 +203,41 @@ def _compared(found: dict[str, list[Result]]) -> list[tuple[str, str, Counter[st
             counts = Counter(kind for kind in judged.values() if kind)
             seen |= {number["ours"] for number in content["numbers"] if judged.get(number["name"])}
             if content["scale"] != "smoke" and counts:
-                own = [n for n in content["numbers"] if judged.get(n["name"]) == better.BETTER and "gnODE" in n["name"]]
-                rows.append((artefact.name, content["scale"], counts, own))
+                kinds = {
+                    kind: [number for number in content["numbers"] if judged.get(number["name"]) == kind]
+                    for kind in (better.BETTER, better.WORSE)
+                }
+                own = [number for number in kinds[better.BETTER] if "gnODE" in number["name"]]
+                rows.append(_Compared(artefact.name, content["scale"], counts, own, kinds[better.WORSE]))
     return rows
 
 
 def _better_in_short(found: dict[str, list[Result]], folder: str) -> str:
-    """Says how many numbers are better and worse than the published ones, and names some of the gnODE's."""
-    rows = [row for row in _compared(found) if row[1] == "paper"]
+    """Says how many numbers are better and worse than the published ones, and names the worse and the gnODE's better."""
+    rows = [one for one in _compared(found) if one.scale == "paper"]
     if not rows:
         return ""
     total: Counter[str] = Counter()
-    for _, _, counts, _ in rows:
-        total += counts
+    for one in rows:
+        total += one.counts
     said = ", ".join(f"{total[kind]} {kind}" for kind in _KINDS)
-    named = [f"- {_link(name, folder)}: {_listed(own)}" for name, _, _, own in rows if own]
-    return "\n".join(
-        [f"Of the numbers at the paper's scale, by two standard errors: {said}. Of gnODEs are better:", "", *named]
-    )
+    worse = [f"- {_link(one.name, folder)}: {_listed(one.worse, len(one.worse))}" for one in rows if one.worse]
+    named = [f"- {_link(one.name, folder)}: {_listed(one.better)}" for one in rows if one.better]
+    parts = [f"Of the numbers at the paper's scale, by two standard errors: {said}. Of gnODEs are better:", "", *named]
+    return "\n".join([*parts, "", "Worse are:", "", *worse] if worse else parts)
 
 
-def _listed(numbers: list[dict[str, Any]]) -> str:
-    some = [f"{n['name'].replace(': minimum', '')} {n['ours']:.3g} ({n['published']})" for n in numbers[:3]]
-    return "; ".join(some) + (f"; {len(numbers) - 3} more" if len(numbers) > 3 else "")
+def _listed(numbers: list[dict[str, Any]], most: int = 3) -> str:
+    some = [f"{n['name'].replace(': minimum', '')} {n['ours']:.3g} ({n['published']})" for n in numbers[:most]]
+    return "; ".join(some) + (f"; {len(numbers) - most} more" if len(numbers) > most else "")
 
 
 def _better(found: dict[str, list[Result]]) -> str:
     """Counts, by artefact, the numbers that are better and worse than the published ones by two standard errors."""
     lines = [row("artefact", *_KINDS, "better here, with the published number"), "|" + "---|" * (len(_KINDS) + 2)]
-    for name, scale, counts, own in _compared(found):
-        shown = _link(name) + ("" if scale == "paper" else f" ({scale})")
-        lines.append(row(shown, *(str(counts[kind]) for kind in _KINDS), _listed(own)))
+    for one in _compared(found):
+        shown = _link(one.name) + ("" if one.scale == "paper" else f" ({one.scale})")
+        lines.append(row(shown, *(str(one.counts[kind]) for kind in _KINDS), _listed(one.better)))
     return "\n".join(lines) if len(lines) > 2 else ""
 
 
@@ -235,7 +248,9 @@ def _overview(found: dict[str, list[Result]]) -> str:
     lines = [row("artefact", "where in the paper", "scale", "claims"), "|---|---|---|---|"]
     for artefact in all_artefacts():
         if artefact.name not in found:
-            lines.append(row(artefact.name, artefact.place, "never run", ""))
+            largest_scale = next(scale for scale in reversed(SCALES) if scale in artefact.scales)
+            cost = f"never run ({largest_scale} scale: {artefact.scales[largest_scale]})"
+            lines.append(row(artefact.name, artefact.place, cost.replace(": not run yet)", ")"), ""))
             continue
         results = found[artefact.name]
         largest, *rest = results

@@ -9,6 +9,8 @@ from gnode.reproduce import attractor_figures, data_protocol
 from gnode.reproduce.artefact import Trained
 from gnode.reproduce.artefacts import letters_protocol, speech_protocol, true_attractors, walker2d_protocol
 from gnode.reproduce.attractor_measures import EXTENT, HELD_OUT, kind_of
+from gnode.reproduce.evidence import Evidence
+from gnode.reproduce.flip_flop import name_of
 
 
 class HandMade:
@@ -72,20 +74,25 @@ def test_the_learning_rate_is_that_of_the_lowest_mean_over_seeds_in_all_sweeps_o
 
 def seeds(mse, **changes):
     base = {"status": "finished", "memory": 20.0, "size": 0.99, "is attractor": True, "gate": 0.01}
-    return [base | {"mse": value} | changes for value in mse]
+    return [base | {"mse": value, "mse on new trials": 2 * value} | changes for value in mse]
 
 
 def verdicts(found):
-    return {claim.claim: claim.holds for claim in true_attractors._claims(found)}
+    measured = {
+        task: {name_of(model): {"seeds": own} for model, own in networks.items()} for task, networks in found.items()
+    }
+    return {claim.claim: claim.holds for claim in true_attractors.judge(Evidence.fresh([], {"measured": measured}))}
 
 
 def test_claims_about_attractors():
     good = {"gnode": seeds([1e-5] * 5), "rnn": seeds([1e-2] * 5), "node": seeds([2e-5] * 5, status="diverged")}
     said = verdicts({"square": good})
-    assert list(said.values()) == [True] * 6  # the nODE diverged: nothing is said of its limit
+    assert list(said.values()) == [True] * 7  # the nODE diverged: nothing is said of its limit
     worse = good | {"gnode": seeds([1e-5] * 4 + [2e-4], memory=5.0, size=0.9, gate=0.1)}
     worse["gnode"][0]["is attractor"] = worse["gnode"][1]["is attractor"] = False
-    assert list(verdicts({"square": worse}).values()) == [False, True, False, False, False, False]
+    assert list(verdicts({"square": worse}).values()) == [False, False, True, False, False, False, False]
+    unseen = good | {"gnode": seeds([2e-5] * 5)}  # 4e-5 on new trials, where 3e-5 is the target
+    assert [holds for claim, holds in verdicts({"square": unseen}).items() if "new trials" in claim] == [False]
     near = good | {"rnn": seeds([5e-5] * 5)}
     assert [holds for claim, holds in verdicts({"square": near}).items() if "ten times" in claim] == [False]
     alone = {"gnode": good["gnode"], "node": good["node"]}

@@ -110,6 +110,7 @@ def test_the_first_rules_on_disk_ring_and_capacity_would_fail():
         ("x: test MSE", 0.464, 0.003, "0.552 ± 0.019", better.BETTER),
         ("x: test MSE", 0.545, 0.003, "0.552 ± 0.019", better.SAME),  # 0.007 is less than 2 * 0.0086
         ("x: test MSE", 0.600, 0.003, "0.552 ± 0.019", better.WORSE),
+        ("x: minimum validation MSE", 2e-7, 1e-8, "3.2e-8", better.SAME),  # both at the floor
         ("x: test accuracy", 0.99, 0.001, "0.986 ± 0.001", better.BETTER),
         ("x: minimum validation MSE", 0.018, 0.005, "0.0137", better.SAME),
         ("x: minimum validation MSE", 0.02, 0.005, "< 0.0137", None),

@@ -78,6 +78,13 @@ def judge(found: Evidence) -> list[Claim]:
         noise_claims.wider_is_better(
             found, "More hidden units are generally more expressive (gnODE, tau = 1 s).", "gnode", tau=1.0
         ),
+        noise_claims.narrow_hurts(
+            found,
+            f"At large N (here {largest}) a small hidden layer hurts expressivity (gnODE, tau = 1 s).",
+            "gnode",
+            state=largest,
+            tau=1.0,
+        ),
         *(
             noise_claims.beats_the_others(
                 found,

@@ -20,6 +20,7 @@ import numpy as np
 
 from gnode import analysis, plots
 from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, SweepPlan, Trained
+from gnode.reproduce.evidence import Evidence
 from gnode.reproduce.selection import mean_over_seeds, trained_members
 from gnode.reproduce.verdicts import plainly
 from gnode.sweeps import Sweep
@@ -104,7 +105,8 @@ def analyse(trained: Trained) -> Outcome:
         for task, own in found.items()
         for key, what in (("mse", "validation MSE"), ("memory", "memory time (s)"))
     }
-    return Outcome(numbers, _claims(found), {"a": plots.seeds(panels)}, {"measured": found})
+    details = {"measured": found}
+    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), {"a": plots.seeds(panels)}, details)
 
 
 def _numbers(task: str, own: dict[str, list[dict[str, float]]]) -> list[Number]:
@@ -116,7 +118,9 @@ def _numbers(task: str, own: dict[str, list[dict[str, float]]]) -> list[Number]:
     return rows
 
 
-def _claims(found: dict[str, dict[str, list[dict[str, float]]]]) -> list[Claim]:
+def judge(evidence: Evidence) -> list[Claim]:
+    found: dict[str, dict[str, list[dict[str, float]]]] = evidence.detail("measured")
+
     def median(task: str, label: str, key: str) -> float:
         return float(np.median([one[key] for one in found[task][label]]))
 
@@ -153,5 +157,6 @@ ARTEFACT = Artefact(
     scales={"smoke": "80 s on two cores", "paper": "10 min on one H200"},
     plans=plans,
     analyse=analyse,
+    judge=judge,
     may_be_partial=True,
 )

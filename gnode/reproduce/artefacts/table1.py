@@ -22,6 +22,7 @@ accuracy: mGRU 0.772, 0.809, 0.830; GRU 0.786, 0.819, 0.830; LSTM 0.713, 0.768, 
 """
 
 from functools import partial
+from itertools import pairwise
 
 from gnode.reproduce import real_data, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, SweepPlan, Trained
@@ -91,6 +92,7 @@ def judge(found: Evidence) -> list[Claim]:
     for size in SIZES:
         claim = f"The gnODE has the lowest Walker2D error at N = {size}."
         claims.append(real_data.best_is(found, claim, names(found, "Walker2D test MSE", size), "gnODE", is_error=True))
+    claims.append(found.decide(LARGER, partial(_falls_with_n, found)))
     for size in SIZES:
         by_model = names(found, "speech test accuracy", size)
         if size > SIZES[0]:  # at N = 32 the paper's GRU is the best
@@ -99,6 +101,19 @@ def judge(found: Evidence) -> list[Claim]:
         claim = f"At tau = 0.006 s the nODE stays at chance level on speech at N = {size}."
         claims.append(found.decide(claim, partial(_at_chance, found, by_model["nODE"])))
     return claims
+
+
+LARGER = "Walker2D errors generally fall as N grows, for all networks but the gnODE."
+
+
+def _falls_with_n(found: Evidence) -> Decided:
+    """Compares neighbouring sizes of each network; LEM by forward Euler is not the paper's."""
+    compared, shown = [], {}
+    for name in (real_data.model_name(model) for model in MODELS if model != "gnode"):
+        groups = [found.group(names(found, "Walker2D test MSE", size)[name]) for size in SIZES]
+        compared += [verdicts.lower(large, small) for small, large in pairwise(groups)]
+        shown[f"{name}, N = {', '.join(map(str, SIZES))}"] = [one.mean for one in groups]
+    return verdicts.most_of(compared), verdicts.tally(compared) | shown
 
 
 def _at_chance(found: Evidence, number: str) -> Decided:
