@@ -1,6 +1,7 @@
 """Weights that are kept with a result: restored sweeps are trained, load, and give the same numbers."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,9 +10,12 @@ from gnode import Sweep, files, sweep
 from gnode.errors import ArgumentError, StoreError
 from gnode.reproduce import kept_weights, request
 from gnode.reproduce.artefact import Artefact, Outcome, SweepPlan
+from gnode.reproduce.kept_weights import restore_weights
 from gnode.reproduce.request import Request
+from gnode.reproduce.runner import run_artefact
 from gnode.training_code import RECORD, record_code
 
+DOCUMENTED = Path(__file__).parents[2] / "docs" / "results" / "reproduce"
 SMALL = {"trials": 4, "bins": 3, "widths": (4,), "epochs": 1, "validation": 2, "lr": [1e-3, 1e-2], "seed": [0, 1]}
 
 
@@ -85,3 +89,21 @@ def test_a_sweep_that_was_restored_is_a_sweep(tiny, tmp_path):
     kept_weights.keep_weights(Request("tiny"), tmp_path / "sweeps", tmp_path / "weights")
     kept_weights.restore_weights("tiny", tmp_path / "again", tmp_path / "weights")
     assert Sweep(tmp_path / "again" / "tiny-smoke").status()["done"] == 4
+
+
+@pytest.mark.parametrize("name", ["gnode-protocol", "variations"])
+def test_the_committed_weights_give_the_committed_numbers(name, tmp_path):
+    """`variations` is computed from the weights again, flow and all; `gnode-protocol` from what is stored beside them."""
+    stored = files.read_json(DOCUMENTED / f"{name}.json")
+    restore_weights(name, tmp_path / "sweeps", DOCUMENTED / "weights")
+    path = run_artefact(Request(name, "paper"), tmp_path, sweeps=tmp_path / "sweeps", progress=False)
+    made = files.read_json(path)
+    named, counted = ("name", "published", "seeds"), ("ours", "std")
+    for new, old in zip(made["numbers"], stored["numbers"], strict=True):
+        assert [new[key] for key in named] == [old[key] for key in named]
+        # Another processor may round differently.
+        np.testing.assert_allclose(*([one[key] or 0.0 for key in counted] for one in (new, old)), rtol=1e-3)
+    assert [(own["claim"], own["verdict"]) for own in made["checks"]] == [
+        (own["claim"], own["verdict"]) for own in stored["checks"]
+    ]
+    assert made["run"]["training_code"] == stored["run"]["training_code"]

@@ -69,6 +69,11 @@ def analyse(trained: Trained) -> Outcome:
     return Outcome(numbers, judge(Evidence.fresh(numbers, details)), details=details)
 
 
+def keeps(trained: Trained) -> dict[str, list[int]]:
+    """The members whose weights are kept: all seeds of the disk tasks, whose flow is looked into."""
+    return {name: trained_members(trained[name]) for name in STARTS.values()}
+
+
 def _gate(state: int, depth: int) -> str:
     return f"fixed three-bit task, N = {state}, L_z = {depth}: minimum validation MSE"
 
@@ -111,4 +116,5 @@ ARTEFACT = Artefact(
     plans=plans,
     analyse=analyse,
     judge=judge,
+    keeps=keeps,
 )
