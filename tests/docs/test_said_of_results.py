@@ -32,7 +32,6 @@ SAID = [
         "On Walker2D",
         "does not hold",
     ),
-    (CRITICAL, "The theory itself holds", "critical-depth", "Biases stabilise", "holds"),
     (GATES, "*Pinching* is seen in every random gated network", "jacobian-spectra", "Gating pinches", "holds"),
     (GATES, "at both sizes that the paper looks at", "table-fixed-points", "At N =", "holds"),
     (

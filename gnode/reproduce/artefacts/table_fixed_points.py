@@ -12,6 +12,7 @@ Published, median [quartiles], N = 100: RNN 2.587 [-1.969, 6.360], mGRU -0.472 [
 0.009], GRU 0.005 [0.001, 0.023], nODE 2.626 [-2.030, 13.151], gnODE 0.002 [0.002, 0.003].
 """
 
+from collections.abc import Mapping
 from functools import partial
 
 from gnode.reproduce import flip_flop, verdicts
@@ -55,6 +56,13 @@ def _name(model: str, which: str, size: int) -> str:
     return f"{flip_flop.name_of(model)}, N = {size}: {which} (1/s)"
 
 
+def tables(details: Mapping[str, Mapping[str, int]]) -> dict[str, list[list[str]]]:
+    """How many of the starts led to a point that is kept: the rest are no points, or outside the paper's box."""
+    counts = {size: details[f"points, N = {size}"] for size in PUBLISHED}
+    rows = [[flip_flop.name_of(model), *(str(own[model]) for own in counts.values())] for model in PUBLISHED[100]]
+    return {"Starts that led to a point": [["network", *(f"N = {size}" for size in counts)], *rows]}
+
+
 def judge(found: Evidence) -> list[Claim]:
     def quartiles(size: int) -> Decided:
         each, shown = [], {}
@@ -82,4 +90,5 @@ ARTEFACT = Artefact(
     plans=lambda scale: [flip_flop.variable(100, scale), flip_flop.variable(6, scale)],
     analyse=analyse,
     judge=judge,
+    tables=tables,
 )
