@@ -11,10 +11,9 @@ from matplotlib.lines import Line2D
 from gnode import errors
 from gnode.analysis import FlowField
 from gnode.arguments import checked
-from gnode.plots._style import COLOURS, add_legend, new_figure, plain
+from gnode.plots._style import COLOURS, LETTERS, add_legend, letter_title, new_figure
 
 SIDE = 2.9
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @checked
@@ -23,7 +22,7 @@ def flow_gallery(
     points: Mapping[str, Any],
     outlines: Mapping[str, Sequence[Any]],
     *,
-    letters: str = LETTERS,
+    letters: Sequence[str] = LETTERS,
 ) -> Figure:
     """Draws flow fields side by side, on one scale of speed, with points and the outlines of where they should be.
 
@@ -60,7 +59,7 @@ def flow_gallery(
         for curve in outlines.get(title, ()):
             axis.plot(*errors.array("outlines", curve, ("count", 2)).T, color="white", linewidth=1.2, linestyle="--")
         axis.set(xlim=(field.u[0], field.u[-1]), ylim=(field.v[0], field.v[-1]), aspect="equal")
-        axis.set_title(f"{letter}  {plain(title)}", loc="left", fontsize=9)
+        axis.set_title(letter_title(letter, title), loc="left", fontsize=9)
         axis.set_xlabel(field.labels[0])
         axis.set_ylabel(field.labels[1])
     for axis in axes[len(fields) :]:
