@@ -156,7 +156,7 @@ def add_letter(figure: Figure, letter: str) -> None:
         figure.suptitle(letter, x=0.012, ha="left", fontweight="bold", fontsize=10)
 
 
-FEW_DECADES, NARROW = 1.6, 0.7
+FEW_DECADES, NARROW = 2.0, 0.7
 """In decades: on a log axis with fewer, ticks lie at 1, 2 and 5 of each; on a narrow one wherever there is room."""
 
 

@@ -53,11 +53,11 @@ def test_curves_are_those_of_the_stored_points():
     assert noise_figures.curve(stored, "state", model="gru").seeds == ()
 
 
-def test_a_bar_that_would_end_below_zero_goes_upwards_only():
+def test_bars_of_means_go_upwards_only():
     curve = Curve(np.array([1.0, 2.0]), np.array([1.0, 1.0]), np.array([0.25, 2.0]))
     (axis,) = error_curves({"gru": curve}, "state").axes
     bars = axis.collections[0].get_segments()
-    assert [bar[:, 1].tolist() for bar in bars] == [[0.75, 1.25], [1.0, 3.0]]
+    assert [bar[:, 1].tolist() for bar in bars] == [[1.0, 1.25], [1.0, 3.0]]
 
 
 def test_seeds_are_points_and_the_line_goes_through_their_medians():
@@ -71,10 +71,18 @@ def test_seeds_are_points_and_the_line_goes_through_their_medians():
         Curve(np.ones(2), np.ones(2), np.ones(2), ((1.0,),))
 
 
+def test_a_deep_panel_does_not_squeeze_the_others():
+    flat, deep = (Curve(np.array([1.0, 2.0]), np.array([1.0, low]), np.zeros(2)) for low in (0.2, 1e-5))
+    panels = [ErrorPanel(name, {"gru": own}, "state") for name, own in (("a", flat), ("b", deep), ("c", flat))]
+    first, second, third = error_panels(panels).axes
+    assert first.get_ylim() == third.get_ylim()
+    assert first.get_ylim()[0] > 0.1 > second.get_ylim()[0]
+
+
 def test_panels_have_letters_and_one_scale():
     low, high = (Curve(np.array([1.0, 2.0]), np.array([m, m]), np.zeros(2)) for m in (0.01, 1.0))
-    figure = error_panels([ErrorPanel("one", {"gru": low}, "state"), ErrorPanel("two", {"rnn": high}, "state")], "bc")
-    assert [axis.get_title("left") for axis in figure.axes] == ["b  one", "c  two"]
+    figure = error_panels([ErrorPanel("one", {"gru": low}, "state"), ErrorPanel("two", {"rnn": high}, "state")], "BC")
+    assert [axis.get_title("left") for axis in figure.axes] == [r"$\mathbf{B}$  one", r"$\mathbf{C}$  two"]
     assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
     assert all(axis.get_legend() is not None for axis in figure.axes)  # their lines differ
     same = error_panels([ErrorPanel(name, {"gru": low}, "state") for name in ("one", "two", "three", "four")])
