@@ -125,15 +125,6 @@ def seed_rows(
     return figure
 
 
-def numbered(letter: str, panels: int) -> list[str]:
-    """Returns the letters of the panels of one of several figures.
-
-    >>> numbered("B", 3)
-    ['B1', 'B2', 'B3']
-    """
-    return [f"{letter}{number + 1}" for number in range(panels)]
-
-
 def _continues(panel: RowPanel, first: RowPanel) -> bool:
     """Whether the rows of a panel are those of the first one beside it, or the upper ones of them."""
     return panel.ticks == first.ticks[: len(panel.ticks)]

@@ -8,7 +8,8 @@ import numpy as np
 from gnode import analysis, plots
 from gnode.analysis import FlowField
 from gnode.cells import CELLS
-from gnode.plots.seed_rows import Row, RowPanel, numbered, seed_rows
+from gnode.plots.letters import numbered
+from gnode.plots.seed_rows import Row, RowPanel, seed_rows
 from gnode.reproduce import flip_flop
 from gnode.reproduce.artefact import Trained
 from gnode.reproduce.attractor_measures import HORIZONS, Measured, label_of
