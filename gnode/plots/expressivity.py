@@ -75,7 +75,7 @@ def error_panels(panels: Sequence[ErrorPanel], letters: str = LETTERS) -> Figure
         (wide for wide in ABREAST if len(panels) % wide == 0 and len(panels) <= wide**2), min(3, len(panels))
     )
     rows = -(-len(panels) // columns)
-    figure, axes = new_figure(0.6 + 2.7 * columns, 0.3 + 2.5 * rows, rows, columns)
+    figure, axes = new_figure(0.6 + 2.5 * columns, 0.3 + 2.3 * rows, rows, columns)
     one_legend = len({tuple(panel.curves) for panel in panels}) == 1
     for place, (letter, axis, panel) in enumerate(zip(letters, axes, panels)):
         draw_curves(axis, panel.curves, panel.along)
