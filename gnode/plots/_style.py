@@ -46,6 +46,13 @@ FORMATS = ("png", "pdf", "svg", "svgz", "eps", "ps", "jpg", "jpeg", "tif", "tiff
 """The formats that need no other program."""
 
 
+SAVED: dict[str, dict[str, Any]] = {
+    "png": {"pil_kwargs": {"optimize": True}},
+    "pdf": {"metadata": {"CreationDate": None}},  # the same figure is the same file
+}
+"""How figures are saved, by format: small, and without a date."""
+
+
 SHOWN_DPI = 120
 """Of a figure at the end of a notebook's cell."""
 
@@ -195,8 +202,7 @@ def save(figure: Figure, path: str | Path, formats: tuple[str, ...] = ("png",)) 
     with files.writing(base.parent), mpl.rc_context(STYLE):
         for picture, ending in pictures.items():
             drawn = io.BytesIO()  # in memory first: matplotlib's own writer hides that a disk is full
-            smaller: dict[str, Any] = {"pil_kwargs": {"optimize": True}} if ending == "png" else {}
-            figure.savefig(drawn, format=ending, **smaller)
+            figure.savefig(drawn, format=ending, **SAVED.get(ending, {}))
             with files.write_by(picture) as temporary:
                 temporary.write_bytes(drawn.getvalue())
     return list(pictures)
