@@ -3,18 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from gnode import errors
 from gnode.analysis import FlowField
 from gnode.arguments import checked
-from gnode.plots._style import COLOURS, add_legend, new_figure, plain
+from gnode.plots._speeds import SPEED, colour_range, draw_speed
+from gnode.plots._style import COLOURS, LETTERS, add_legend, letter_title, new_figure
 
 SIDE = 2.9
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @checked
@@ -23,7 +21,7 @@ def flow_gallery(
     points: Mapping[str, Any],
     outlines: Mapping[str, Sequence[Any]],
     *,
-    letters: str = LETTERS,
+    letters: Sequence[str] = LETTERS,
 ) -> Figure:
     """Draws flow fields side by side, on one scale of speed, with points and the outlines of where they should be.
 
@@ -43,30 +41,26 @@ def flow_gallery(
     """
     if not fields:
         raise errors.ArgumentError("fields is empty: there is nothing to draw.")
-    positive = np.concatenate([field.speed[field.speed > 0] for field in fields.values()])
-    highest = float(positive.max()) if positive.size else 1.0
-    norm = LogNorm(max(float(positive.min()) if positive.size else 0.1, 1e-4 * highest), highest * (1 + 1e-9))
+    speeds = colour_range(list(fields.values()))
     columns = min(len(fields), 4)
     figure, axes = new_figure(
         SIDE * columns + 0.8, SIDE * -(-len(fields) // columns) + 0.5, -(-len(fields) // columns), columns
     )
     image = None
     for letter, axis, (title, field) in zip(letters, axes, fields.items()):
-        shown = np.clip(field.speed, norm.vmin, norm.vmax)
-        image = axis.pcolormesh(field.u, field.v, shown, norm=norm, cmap="viridis", shading="gouraud")
-        image.set_rasterized(True)
+        image = draw_speed(axis, field, speeds)
         if title in points:
             axis.scatter(*errors.array("points", points[title], ("count", 2)).T, s=2, color=COLOURS[1], linewidths=0)
         for curve in outlines.get(title, ()):
             axis.plot(*errors.array("outlines", curve, ("count", 2)).T, color="white", linewidth=1.2, linestyle="--")
         axis.set(xlim=(field.u[0], field.u[-1]), ylim=(field.v[0], field.v[-1]), aspect="equal")
-        axis.set_title(f"{letter}  {plain(title)}", loc="left", fontsize=9)
+        axis.set_title(letter_title(letter, title), loc="left", fontsize=9)
         axis.set_xlabel(field.labels[0])
         axis.set_ylabel(field.labels[1])
     for axis in axes[len(fields) :]:
         axis.set_visible(False)
     assert image is not None
-    figure.colorbar(image, ax=axes, label="speed |dh/dt| (state / s)", shrink=0.9)
+    figure.colorbar(image, ax=axes, label=SPEED, shrink=0.9)
     slow = Line2D([], [], color=COLOURS[1], marker="o", markersize=4, linestyle="", label="where states come to rest")
     task = Line2D([], [], color="0.6", linestyle="--", label="what the task asks to remember")
     add_legend(figure, [slow, task], columns=2)

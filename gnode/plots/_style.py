@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.colors import is_color_like, to_hex
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from gnode import errors, files
 from gnode.arguments import checked
@@ -15,6 +18,12 @@ from gnode.os_errors import as_path
 
 # The palette of Okabe and Ito without black.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
+
+NEUTRAL = "#404040"
+"""The colour of what is no network, so that a colour stands for one network everywhere."""
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""Of the panels of a figure."""
 
 LIGHTEST = 0.85
 """How far the colours of things in an order go along the colour map, whose end is too light for lines."""
@@ -35,6 +44,13 @@ STYLE: dict[Any, Any] = {
 
 FORMATS = ("png", "pdf", "svg", "svgz", "eps", "ps", "jpg", "jpeg", "tif", "tiff", "webp")
 """The formats that need no other program."""
+
+
+SAVED: dict[str, dict[str, Any]] = {
+    "png": {"pil_kwargs": {"optimize": True}},
+    "pdf": {"metadata": {"CreationDate": None}},  # the same figure is the same file
+}
+"""How figures are saved, by format: small, and without a date."""
 
 
 SHOWN_DPI = 120
@@ -132,6 +148,35 @@ def ordered_colour(index: int, number: int) -> str:
     return to_hex(mpl.colormaps["viridis"](LIGHTEST * index / max(number - 1, 1)))
 
 
+def letter_title(letter: str, title: str) -> str:
+    """Returns the title of a panel with its letter in bold before it.
+
+    >>> print(letter_title("A", "errors"))
+    $\\mathbf{A}$  errors
+    """
+    return rf"$\mathbf{{{letter}}}$  {plain(title)}" if letter else plain(title)
+
+
+def add_letter(figure: Figure, letter: str) -> None:
+    """Writes the letter of a panel that is a figure of its own above it, at the left."""
+    with mpl.rc_context(STYLE):
+        figure.suptitle(letter, x=0.012, ha="left", fontweight="bold", fontsize=10)
+
+
+FEW_DECADES, NARROW = 2.0, 0.7
+"""In decades: on a log axis with fewer, ticks lie at 1, 2 and 5 of each; on a narrow one wherever there is room."""
+
+
+def few_log_ticks(axis: Axis, low: float, high: float) -> None:
+    """Sets the ticks of a log axis that spans few decades to plain numbers, such as 0.5."""
+    decades = np.log10(high / low)
+    if decades >= FEW_DECADES:
+        return
+    axis.set_major_locator(MaxNLocator(4) if decades < NARROW else LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
+
+
 @checked
 def save(figure: Figure, path: str | Path, formats: tuple[str, ...] = ("png",)) -> list[Path]:
     """Writes a figure to files.
@@ -157,7 +202,7 @@ def save(figure: Figure, path: str | Path, formats: tuple[str, ...] = ("png",)) 
     with files.writing(base.parent), mpl.rc_context(STYLE):
         for picture, ending in pictures.items():
             drawn = io.BytesIO()  # in memory first: matplotlib's own writer hides that a disk is full
-            figure.savefig(drawn, format=ending)
+            figure.savefig(drawn, format=ending, **SAVED.get(ending, {}))
             with files.write_by(picture) as temporary:
                 temporary.write_bytes(drawn.getvalue())
     return list(pictures)

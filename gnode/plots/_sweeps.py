@@ -91,4 +91,4 @@ def _colour(name: Any, position: int) -> str:
 
 def _label(name: Any, lost: int) -> str:
     text = cell_label(name)
-    return f"{text}\n({lost} diverged)" if lost else text
+    return f"{text}\n({lost}\ndiverged)" if lost else text  # narrow: neighbours must not touch

@@ -29,6 +29,7 @@ def example_trial(
     *,
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
+    line: str | None = None,
 ) -> Figure:
     """Draws one trial, a row per channel: the input in black, the target as a pale band, the output in colour.
 
@@ -40,6 +41,7 @@ def example_trial(
     - `dt`: the length of a bin in seconds.
     - `time`: the end of each bin in seconds; by default multiples of `dt`.
     - `input_names`, `output_names`: names of the channels; their numbers by default.
+    - `line`: the colour of the outputs; by default channels have colours of their own.
 
     **Returns:** the figure.
 
@@ -51,6 +53,7 @@ def example_trial(
     targets = None if targets is None else errors.array("targets", targets, (len(inputs), "channels"), finite=False)
     rows = max(inputs.shape[1], outputs.shape[1])
     check_panels("inputs", "channels", rows)
+    line = line if line is None else check_colour("line", line)
     ends = (np.arange(len(inputs)) + 1) * float(errors.positive("dt", dt))
     time = ends if time is None else errors.array("time", time, (len(inputs),))
     shown = outputs if targets is None or np.all(np.isnan(targets)) else targets
@@ -66,7 +69,7 @@ def example_trial(
         if channel < inputs.shape[1]:
             axis.step(time, inputs[:, channel], where="mid", color="black", lw=1, label="input")
         if channel < outputs.shape[1]:
-            axis.plot(time, outputs[:, channel], color=colour(channel), lw=1.6, label="output")
+            axis.plot(time, outputs[:, channel], color=line or colour(channel), lw=1.6, label="output")
         axis.set_ylabel(_row_name(channel, input_names, output_names), parse_math=False, **lying)
         axis.margins(x=0.01, y=0.12)
     axes[-1].set_xlabel("Time (s)")
@@ -75,8 +78,8 @@ def example_trial(
 
 
 @checked
-def validation_trial(run: Run) -> Figure:
-    """Draws the first validation trial of a run on a regression task, without padding.
+def validation_trial(run: Run, *, line: str | None = None) -> Figure:
+    """Draws the first validation trial of a run on a regression task, without padding; `line` is the colour of outputs.
 
     No example: it needs a trained run.
     """
@@ -96,6 +99,7 @@ def validation_trial(run: Run) -> Figure:
         time=time[unpadded],
         input_names=run.task.input_names,
         output_names=run.task.output_names,
+        line=line,
     )
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -14,6 +13,7 @@ from gnode import analysis, errors
 from gnode.analysis import Attractor, FixedPoints, FlowField, Stability
 from gnode.arguments import checked
 from gnode.network import AbstractNetwork
+from gnode.plots._speeds import SPEED, colour_range, draw_speed
 from gnode.plots._style import COLOURS, STYLE, ShownFigure, new_figure, plain, shown_name
 
 KIND_COLOURS = {"stable": "#56B4E9", "marginal": "#E69F00", "saddle": "#CC79A7", "unstable": "#D55E00"}
@@ -22,6 +22,7 @@ KIND_MARKERS = {"stable": "o", "marginal": "s", "saddle": "X", "unstable": "^", 
 STATUS_EDGES = {"equilibrium": "black", "slow": "0.5", "closed_gate": "white"}
 MOST_POINTS_DRAWN = 800  # more only hide each other
 MOST_TRAJECTORIES_DRAWN = 20
+ALIKE = 3  # the largest ratio of the sides of a plane that is drawn with one unit for both: a thin one would be a line
 DARK = "#222222"
 
 
@@ -38,6 +39,7 @@ def flow_field(
     pulse: Any = None,
     nullclines: bool = True,
     show_slow: bool = False,
+    speeds: tuple[float, float] | None = None,
     **options: Any,
 ) -> Figure:
     """Draws a flow field with fixed points, trajectories and the effect of pulses.
@@ -54,6 +56,7 @@ def flow_field(
     - `trajectories`: states (trials x time x state), drawn as thin lines.
     - `pulse`: states (pulses x time x state) during and after a pulse, drawn as arrows from first to last.
     - `nullclines`: whether to draw the lines on which one coordinate is at rest.
+    - `speeds`: the lowest and the highest speed of the colours, for figures that compare; by default those of the field.
 
     **Returns:** the figure.
 
@@ -66,7 +69,8 @@ def flow_field(
     field = source if isinstance(source, FlowField) else _field_of(source, fixed_points, trajectories, options)
     figure, (axes,) = new_figure(5.6, 4.6)
     with _house_style():
-        _speed(figure, axes, field)
+        image = draw_speed(axes, field, speeds or colour_range([field]))
+        figure.colorbar(image, ax=axes, label=SPEED, shrink=0.9)
         u_velocity, v_velocity = np.moveaxis(field.velocity, -1, 0)
         style: dict[str, Any] = {"color": "white", "linewidth": 0.5, "density": 1.1, "arrowsize": 0.7}
         axes.streamplot(field.u, field.v, u_velocity, v_velocity, **style)
@@ -77,6 +81,9 @@ def flow_field(
         axes.set(xlabel=field.labels[0], ylabel=field.labels[1])
         axes.set_xlim(field.u[0], field.u[-1])
         axes.set_ylim(field.v[0], field.v[-1])
+        wide, high = field.u[-1] - field.u[0], field.v[-1] - field.v[0]
+        if max(wide, high) < ALIKE * min(wide, high):
+            axes.set_aspect("equal")
         if field.share_leaving > 1e-6:
             axes.set_title(f"{field.share_leaving:.0%} of the squared speed leaves this plane", loc="left")
         if handles:
@@ -97,20 +104,6 @@ def _surroundings(points: FixedPoints) -> np.ndarray:
     """The points and the corners of the visited range: one point alone says nothing of the size of the picture."""
     seen = points.visited_range
     return points.points if seen is None else np.concatenate([points.points, seen])
-
-
-def _speed(figure: Figure, axes: Axes, field: FlowField) -> None:
-    positive = field.speed[field.speed > 0]
-    if positive.size == 0:
-        image = axes.pcolormesh(field.u, field.v, field.speed, cmap="viridis", shading="gouraud")
-    else:
-        # The colours span four decades; slower states are drawn like the slowest of these.
-        slowest = max(float(positive.min()), float(positive.max()) * 1e-4)
-        norm = LogNorm(slowest, float(positive.max()))
-        shown = np.maximum(field.speed, slowest)
-        image = axes.pcolormesh(field.u, field.v, shown, norm=norm, cmap="viridis", shading="gouraud")
-    image.set_rasterized(True)
-    figure.colorbar(image, ax=axes, label="speed |dh/dt| (state / s)", shrink=0.9)
 
 
 def _nullclines(axes: Axes, field: FlowField) -> list[Line2D]:
@@ -212,7 +205,10 @@ def _cloud(axes: Axes, values: np.ndarray) -> None:
 
 @checked
 def abscissa_strips(stabilities: Mapping[str, Stability], colours: Mapping[str, str] | None = None) -> Figure:
-    """Draws the spectral abscissa at every point, one strip per network, with its median (Figure 1E of the paper)."""
+    """Draws the spectral abscissa at every point, one strip per network, with its median (Figure 1E of the paper).
+
+    Below each name is the number of its points, of which at most some hundreds are drawn.
+    """
     names = list(stabilities)
     figure, (axes,) = new_figure(max(3.2, 0.9 * len(names) + 1.2), 3.4)
     jitter = np.random.default_rng(0)
@@ -228,7 +224,8 @@ def abscissa_strips(stabilities: Mapping[str, Stability], colours: Mapping[str, 
             axes.plot(across, shown, "o", color=colour, markersize=3, alpha=0.4, markeredgewidth=0, rasterized=True)
             axes.hlines(np.median(values), place - 0.35, place + 0.35, color=DARK, linewidth=2.2, zorder=4)
         axes.axhline(0, color="0.6", linewidth=0.8, zorder=0)
-        axes.set_xticks(range(len(names)), names, rotation=30 if len(names) > 4 else 0, parse_math=False)
+        counted = [f"{name}\n({stabilities[name].abscissa.size})" for name in names]
+        axes.set_xticks(range(len(names)), counted, parse_math=False)
         axes.set(ylabel="spectral abscissa (1/s)", xlim=(-0.6, len(names) - 0.4))
     return figure
 

@@ -8,16 +8,32 @@ import numpy as np
 from jax.typing import ArrayLike
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from gnode import errors
 from gnode.cells.registry import cell_colour, cell_label
 from gnode.expressivity import Curve, Expressivity, LongestFit
-from gnode.plots._style import add_legend, colour, new_figure, ordered_colour, plain
+from gnode.plots._style import (
+    LETTERS,
+    add_legend,
+    colour,
+    few_log_ticks,
+    letter_title,
+    new_figure,
+    ordered_colour,
+    plain,
+)
 
 AXIS_LABELS = {"state": "State size N", "tau": r"Model $\tau$ (s)", "hidden": "Hidden units H", "bins": "Bins"}
 AXIS_LABELS |= {"layers": "Hidden layers"}
 ABREAST = (2, 4, 3)
 """How many panels may be side by side: the first that makes full rows, no more of them than columns; else three."""
+
+
+MOST_TICKS = 6
+"""The largest number of values along an axis that are written at their places."""
+DEEP = 1e-2
+"""A panel whose lowest error is less than this share of its highest has a deep scale, which would squeeze the others."""
 
 
 class ErrorPanel(NamedTuple):
@@ -34,7 +50,7 @@ def error_curves(curves: Mapping[Any, Curve], along: str, label: str = "{}", tit
     **Arguments:**
 
     - `curves`: one line per entry, through the medians of the seeds, which are points; where only their mean and standard
-      deviation are known, through the means, with error bars.
+      deviation are known, through the means, with a bar of one deviation upwards.
     - `along`: the axis, such as "state" or "tau".
     - `label`: the format of the labels, which receives the key of each entry.
     - `title`: the title of the figure.
@@ -48,28 +64,57 @@ def error_curves(curves: Mapping[Any, Curve], along: str, label: str = "{}", tit
     return figure
 
 
-def error_panels(panels: Sequence[ErrorPanel], letters: str = "abcdefghijklmnopqrstuvwxyz") -> Figure:
-    """Draws panels of `error_curves` side by side, with letters and one scale of errors for all of them."""
+def error_panels(panels: Sequence[ErrorPanel], letters: str = LETTERS) -> Figure:
+    """Draws panels of `error_curves` side by side, with letters; they have one scale, or two if some are deep.
+
+    Lines that all panels have are in one legend, others in those of their panels.
+    """
     if not panels:
         raise errors.ArgumentError("panels is empty: there is nothing to draw.")
     columns = next(
         (wide for wide in ABREAST if len(panels) % wide == 0 and len(panels) <= wide**2), min(3, len(panels))
     )
     rows = -(-len(panels) // columns)
-    figure, axes = new_figure(0.6 + 2.7 * columns, 0.3 + 2.5 * rows, rows, columns, sharey=True)
-    shared = len({tuple(panel.curves) for panel in panels}) == 1
+    figure, axes = new_figure(0.6 + 2.5 * columns, 0.3 + 2.3 * rows, rows, columns)
+    one_legend = len({tuple(panel.curves) for panel in panels}) == 1
     for place, (letter, axis, panel) in enumerate(zip(letters, axes, panels)):
         draw_curves(axis, panel.curves, panel.along)
-        axis.set_title(f"{letter}  {panel.title}", loc="left", fontsize=9)
+        axis.set_title(letter_title(letter, panel.title), loc="left", fontsize=9)
+        if not one_legend:
+            axis.legend(frameon=False, fontsize=7, handlelength=1.2)
         if place % columns:
             axis.set_ylabel("")
-        if not shared:
-            axis.legend(frameon=False, fontsize=7, handlelength=1.2)
+            axis.tick_params(axis="y", labelleft=_is_deep(panel) != _is_deep(panels[place - 1]))
+    for deep in (False, True):
+        _share_scale([axis for axis, panel in zip(axes, panels) if _is_deep(panel) == deep])
     for axis in axes[len(panels) :]:
         axis.remove()
-    if shared:
+    if one_legend:
         add_legend(figure, where="right upper", columns=1)
     return figure
+
+
+def _errors(panel: ErrorPanel) -> np.ndarray:
+    """Returns the errors that a panel draws."""
+    shown = [error for curve in panel.curves.values() for seeds in curve.seeds for error in seeds]
+    shown += [mean for curve in panel.curves.values() if not curve.seeds for mean in curve.mean]
+    known = np.array(shown, float)
+    return known[np.isfinite(known) & (known > 0)]
+
+
+def _is_deep(panel: ErrorPanel) -> bool:
+    found = _errors(panel)
+    return found.size > 0 and bool(found.min() < DEEP * found.max())
+
+
+def _share_scale(axes: Sequence[Axes]) -> None:
+    """Gives axes one logarithmic scale that holds all of their errors."""
+    if not axes:
+        return
+    low, high = (pick(limits) for pick, limits in zip((min, max), zip(*(axis.get_ylim() for axis in axes))))
+    for axis in axes:
+        few_log_ticks(axis.yaxis, low, high)
+        axis.set_ylim(low, high)
 
 
 def draw_curves(axis: Axes, curves: Mapping[Any, Curve], along: str, label: str = "{}") -> None:
@@ -84,6 +129,10 @@ def draw_curves(axis: Axes, curves: Mapping[Any, Curve], along: str, label: str 
         _draw_curve(axis, curve, line, said)
     axis.set_xscale("log")
     axis.set_yscale("log")
+    places = sorted({float(x) for curve in curves.values() for x in curve.x if x > 0})
+    if len(places) <= MOST_TICKS:
+        axis.set_xticks(places, [f"{place:g}" for place in places])
+        axis.xaxis.set_minor_locator(NullLocator())
     axis.set_xlabel(AXIS_LABELS.get(along, plain(along)))
     axis.set_ylabel("Minimum training MSE")
 
@@ -100,9 +149,9 @@ def _draw_curve(axis: Axes, curve: Curve, line: Any, label: str) -> None:
         return
     known = np.isfinite(curve.mean)
     spread = np.where(np.isfinite(curve.std), curve.std, 0.0)[known]
-    # A logarithmic axis has no place for a mean minus deviation below zero: such a bar goes upwards only.
-    below = np.where(spread < curve.mean[known], spread, 0.0)
-    axis.errorbar(curve.x[known], curve.mean[known], [below, spread], capsize=2, label=label, **style)
+    # Downwards a logarithmic axis would stretch a bar without measure where a mean is little more than its deviation.
+    upwards = [np.zeros_like(spread), spread]
+    axis.errorbar(curve.x[known], curve.mean[known], upwards, capsize=2, label=label, **style)
 
 
 def by_model(measured: Expressivity, along: str, title: str = "", **fixed: Any) -> Figure:

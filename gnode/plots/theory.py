@@ -7,12 +7,13 @@ import numpy as np
 from jaxtyping import Complex
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle
+from matplotlib.lines import Line2D
+from matplotlib.patches import Circle, Patch
 
 from gnode import errors
 from gnode.analysis import SteadySpectrum
 from gnode.cells.registry import cell_colour, cell_label
-from gnode.plots._style import colour, new_figure
+from gnode.plots._style import LETTERS, add_legend, colour, new_figure, ordered_colour
 from gnode.theory import (
     CapacityExperiment,
     ChaoticState,
@@ -34,7 +35,8 @@ def critical_curves(curve: CriticalCurve) -> Figure:
     """
     figure, (axis,) = new_figure(4.6, 3.2)
     for index, depth in enumerate(curve.depths):
-        axis.plot(curve.sigma_b, curve.sigma_w[index], color=colour(index), lw=1.6, label=f"L = {depth}")
+        tint = ordered_colour(index, len(curve.depths))
+        axis.plot(curve.sigma_b, curve.sigma_w[index], color=tint, lw=1.6, label=f"L = {depth}")
     axis.set_xlabel(r"Bias scale $\sigma_b$")
     axis.set_ylabel(r"Weight scale $\sigma_w$")
     axis.margins(x=0.02)
@@ -107,13 +109,17 @@ def spectra_grid(spectra: Sequence[SteadySpectrum], of: str = "flow") -> Figure:
         if one.disc is not None and (of == "flow" or one.method == "euler"):
             centre, radius = one.disc
             axis.add_patch(Circle((centre, 0), radius, fill=False, color="black", lw=1, ls="--"))
-        if row == 0:
-            axis.set_title(cell_label(one.model))
+        gating = "no gate" if one.sigma_z is None else rf"$\sigma_z$ = {one.sigma_z:g}"
+        letter = LETTERS[row * len(models) + column] if len(spectra) <= len(LETTERS) else ""
+        title = rf"$\mathbf{{{letter}}}$  " if letter and len(spectra) > 1 else ""
+        axis.set_title(f"{title}{cell_label(one.model)}, {gating}", loc="left", fontsize=9)
         if row == len(scales) - 1:
             axis.set_xlabel(r"Re $\lambda$ (1/s)")
         if column == 0:
-            gating = "no gate" if one.sigma_z is None else rf"$\sigma_z$ = {one.sigma_z:g}"
-            axis.set_ylabel(f"{gating}\n" + r"Im $\lambda$ (1/s)")
+            axis.set_ylabel(r"Im $\lambda$ (1/s)")
+    if any(axis.patches for axis in axes):
+        circle = Line2D([], [], color="black", lw=1, ls="--", label="edge of the spectrum by mean-field theory")
+        add_legend(figure, [circle], where="lower center")
     return figure
 
 
@@ -126,7 +132,7 @@ def _spectrum(axis: Axes, one: SteadySpectrum, eigenvalues: Complex[np.ndarray, 
 
 
 def capacity_curve(experiment: CapacityExperiment, points: int = 61) -> Figure:
-    """Draws the fraction of rows that store a random sequence against T / N, with Cover's count as lines.
+    """Draws the fraction of rows that store a random sequence against T / N as points, with Cover's count as lines.
 
     **Arguments:**
 
@@ -137,20 +143,27 @@ def capacity_curve(experiment: CapacityExperiment, points: int = 61) -> Figure:
     """
     figure, (axis,) = new_figure(4.8, 3.0)
     limit = gardner_capacity()
-    axis.axvline(limit, color="0.6", lw=1, ls="--", label=r"$\alpha_c$ = 2")
+    axis.axvline(limit, color="0.6", lw=1, ls="--")
     largest = max(longest.max() / units for longest, units in zip(experiment.longest, experiment.units))
     furthest = max(1.5 * limit, largest)
+    handles: list[Any] = [
+        Line2D([], [], color="0.3", lw=1.3, label="Cover's count"),
+        Line2D([], [], color="0.3", ls="", marker="o", ms=3.5, label="measured"),
+        Line2D([], [], color="0.6", lw=1, ls="--", label=r"$\alpha_c$ = 2"),
+    ]
     for index, units in enumerate(experiment.units):
+        tint = ordered_colour(index, len(experiment.units))
         transitions = np.arange(1, int(furthest * units) + 1)
         exact = [cover_probability(int(t), units - 1) for t in transitions]
-        axis.plot(transitions / units, exact, color=colour(index), lw=1.3)
+        axis.plot(transitions / units, exact, color=tint, lw=1.3)
         loads = np.unique(np.round(np.linspace(0.5, furthest, points // 3) * units)) / units
         fraction = experiment.stored_fraction(index, loads)
-        axis.plot(loads, fraction, "o", ms=3.5, color=colour(index), label=f"N = {units}")
+        axis.plot(loads, fraction, "o", ms=3.5, color=tint, label=f"N = {units}")
+        handles.append(Patch(color=tint, label=f"N = {units}"))
     axis.set_xlabel("Transitions per unit T / N")
     axis.set_ylabel("Fraction of rows stored")
     axis.set_xlim(0.5, furthest)
-    _legend(figure, "outside right upper")
+    add_legend(figure, handles, where="right upper", columns=1)
     return figure
 
 

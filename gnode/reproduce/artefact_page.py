@@ -88,7 +88,9 @@ def _reasons(artefact: Artefact, content: Result, found: dict[str, list[Result]]
 def _picture(artefact: Artefact, name: str) -> str:
     panel = Path(name).stem.rsplit("-", 1)[-1]
     caption = f" {artefact.captions[panel]}" if panel in artefact.captions else ""
-    return f"**Figure {panel.upper()}.**{caption}\n\n![{artefact.name}, figure {panel.upper()}]({name})"
+    # The panels of an artefact's only figure have letters of their own.
+    which = "" if set(artefact.captions) == {panel} else f" {panel.upper()}"
+    return f"**Figure{which}.**{caption}\n\n![{artefact.name}, figure{which}]({name})"
 
 
 def _protocols(content: Result) -> list[str]:

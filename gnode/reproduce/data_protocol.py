@@ -4,13 +4,15 @@ Shared by `walker2d-protocol`, `letters-protocol` and `speech-protocol`, which d
 """
 
 import dataclasses
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gnode import plots
+from gnode.cells import CELLS
 from gnode.init import SMALL_BIAS_STD
+from gnode.plots.seed_rows import Row, RowPanel, seed_rows
 from gnode.reproduce import protocols, real_data, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, Trained
 from gnode.reproduce.evidence import Decided, Evidence
@@ -26,6 +28,14 @@ TRAINING: dict[str, Any] = {
     "seed": protocols.SEEDS,
 }
 """What all of these networks have in common."""
+
+
+CAPTION = (
+    "(A) The {score} of every seed of the chosen setting. Bars are medians; diamonds are the published means with one "
+    "standard deviation, where the paper's data are ours; dotted lines are the targets that were set before the runs. "
+    "(Other panels) The validation loss of the first seed with every setting that was tried: the lowest was chosen. They "
+    "have one scale."
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,28 +92,64 @@ def keeps(trained: Trained) -> dict[str, list[int]]:
 
 def analyse(trained: Trained, table: Table) -> Outcome:
     """Returns the numbers, claims and figure of a table, of the sweeps that were trained."""
-    numbers, tests, tried, details = [], {}, {}, {}
+    numbers, details = [], {}
     for case in table.cases:
         for sweep in trained.available(case.sweep):
             values = np.array([_score(sweep, member, table) for member in chosen(sweep)])
             numbers.append(real_data.number(table.number_name(case), values, case.published))
-            tests[case.where] = values.tolist()
-            if case.published is not None:
-                tests[f"{case.where}, the paper"] = [case.published[0]]
-            losses = {_setting(sweep, index): [sweep.result(index)["best_loss"]] for index in _tries(sweep)}
-            tried[f"{table.validated} of the first seed, {case.where}"] = losses
             details[case.where] = _details(sweep, table)
-    figures = {"a": plots.seeds({table.short: tests} | tried)} if tests else {}
-    return Outcome(numbers, judge(Evidence.fresh(numbers), table), figures, details)
+    return Outcome(numbers, judge(Evidence.fresh(numbers), table), draw(details, table), details)
 
 
 def _score(sweep: Sweep, member: int, table: Table) -> float:
     return float((sweep.result(member).get("test") or {}).get(table.metric, np.nan))
 
 
-def _tries(sweep: Sweep) -> list[int]:
-    first = sweep.members[0]["seed"]
-    return [index for index in sweep.done() if sweep.members[index]["seed"] == first]
+def draw(details: Mapping[str, Any], table: Table) -> dict[str, Any]:
+    """Draws the scores of the chosen settings beside the published ones, and the search of each row of the table."""
+    cases = [case for case in table.cases if case.where in details]
+    scored = [
+        Row(
+            case.where,
+            [score for label, (_, score) in _trained(details[case.where]).items() if _is_chosen(details, case, label)],
+            CELLS["gnode"].colour,
+            published=case.published,
+            target=case.target,
+        )
+        for case in cases
+    ]
+    panels = [RowPanel("all seeds of the chosen setting", scored, _quantity(table.short), log=False)]
+    panels += [
+        RowPanel(f"first seed, {case.where}", _search(details, case), _quantity(table.validated), "search")
+        for case in cases
+    ]
+    names = {"filled": "a seed; the chosen setting", "hollow": "another setting that was tried"}
+    return {"a": seed_rows(panels, names=names)} if cases else {}
+
+
+def _quantity(name: str) -> str:
+    """Returns the name of a quantity as an axis has it, with a capital letter."""
+    return name[0].upper() + name[1:]
+
+
+def _trained(content: Mapping[str, Any]) -> dict[str, list[float | None]]:
+    """Returns the validation loss and the test score of everything that was trained, by setting and seed."""
+    return next(dict(value) for value in content.values() if isinstance(value, Mapping))
+
+
+def _is_chosen(details: Mapping[str, Any], case: Case, label: str) -> bool:
+    return label.rpartition(", seed ")[0] == details[case.where]["chosen"]
+
+
+def _search(details: Mapping[str, Any], case: Case) -> list[Row]:
+    """Returns a row for each setting that the first seed was trained with."""
+    found = _trained(details[case.where])
+    first = min(int(label.rpartition(" ")[2]) for label in found)
+    return [
+        Row(label.rpartition(", seed ")[0], [loss], hollow=not _is_chosen(details, case, label))
+        for label, (loss, _) in found.items()
+        if label.endswith(f", seed {first}")
+    ]
 
 
 def _setting(sweep: Sweep, index: int) -> str:
@@ -165,5 +211,7 @@ def artefact_of(table: Table, **facts: Any) -> Artefact:
         judge=partial(judge, table=table),
         may_be_partial=True,
         keeps=keeps,
+        draw=partial(draw, table=table),
+        captions={"a": CAPTION.format(score=table.short)},
         **facts,
     )

@@ -8,7 +8,8 @@ import numpy as np
 from gnode import analysis, files, plots
 from gnode.analysis import Stability
 from gnode.cells import CELLS, cell_label
-from gnode.plots.analysis import abscissa_strips
+from gnode.plots.analysis import abscissa_strips, colour_range
+from gnode.plots.letters import lettered
 from gnode.reproduce import selection, verdicts
 from gnode.reproduce.artefact import Claim, Number, SweepPlan, Trained
 from gnode.reproduce.evidence import Decided, Evidence, means
@@ -171,6 +172,11 @@ def median_abscissas(found: Mapping[str, Stability]) -> dict[str, float | None]:
     return {name_of(model): (quartiles(one.abscissa) or [None])[0] for model, one in found.items()}
 
 
+def trial_figure(run: Run, model: str) -> Any:
+    """Draws a validation trial with the outputs in the colour of the network."""
+    return plots.validation_trial(run, line=CELLS[model].colour)
+
+
 def abscissa_figure(found: dict[str, Stability]) -> Any:
     """Draws the abscissas as strips in the models' colours (Figure 1E)."""
     named = {name_of(model): one for model, one in found.items()}
@@ -197,13 +203,27 @@ def continuous_attractor(found: Evidence, task: str, name: str) -> Claim:
     return found.decide(f"The gnODE of the {name} task has a continuous attractor: all items of Appendix C hold.", rule)
 
 
-def flow_figure(run: Run, trained: Trained, show_points: bool = True) -> tuple[Any, analysis.FixedPoints]:
-    """Draws the flow field in output coordinates with some trials, and returns the figure and the equilibria."""
+def equilibria(run: Run, trained: Trained) -> analysis.FixedPoints:
+    """Finds the equilibria of a network."""
     most = 200 if trained.is_smoke else 2000
-    points = analysis.fixed_points(run.net, run.states, dt=run.dt, most_starts=most, key=0)
-    exact = points.select(status="equilibrium")
-    figure = plots.flow_field(run.net, exact if show_points else None, trajectories=run.states[:10], nullclines=False)
-    return figure, exact
+    return analysis.fixed_points(run.net, run.states, dt=run.dt, most_starts=most, key=0).select(status="equilibrium")
+
+
+def flow_figures(runs: Mapping[str, Run], points: Mapping[str, analysis.FixedPoints]) -> dict[str, Any]:
+    """Draws the flow fields of networks in output coordinates with some trials, by panel, on one scale of speed.
+
+    **Arguments:** `runs`, the networks by panel; `points`, the equilibria of those panels that show them.
+    """
+    fields = {panel: analysis.flow_field(run.net, around=run.states[:10]) for panel, run in runs.items()}
+    speeds = colour_range(list(fields.values()))
+    return lettered(
+        {
+            panel: plots.flow_field(
+                field, points.get(panel), trajectories=runs[panel].states[:10], nullclines=False, speeds=speeds
+            )
+            for panel, field in fields.items()
+        }
+    )
 
 
 HOLE = 0.05

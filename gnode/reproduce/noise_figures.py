@@ -13,7 +13,8 @@ MADE_OF = "points"
 """The detail that the figures are drawn from."""
 SPREAD = (
     " Lines go through the medians of the seeds, which are points; where single seeds were not stored, through their means, "
-    "with a bar of one standard deviation, which goes upwards only where it would end below zero."
+    "with a bar of one standard deviation upwards (downwards a log axis would stretch it). All panels have one scale, but "
+    "for those where an error is below a hundredth of another, which have a second one in common."
 )
 """The end of a caption: what lines and bars are."""
 
@@ -50,6 +51,6 @@ def panel(title: str, curves: dict[str, Curve], along: str) -> ErrorPanel:
     return ErrorPanel(title, {name: one for name, one in curves.items() if len(one.x)}, along)
 
 
-def figure(panels: Iterable[ErrorPanel], letters: str = "abcdefghijkl") -> Any:
+def figure(panels: Iterable[ErrorPanel], letters: str = "ABCDEFGHIJKL") -> Any:
     """Returns the panels as one figure."""
     return error_panels([one for one in panels if one.curves], letters)

@@ -310,7 +310,7 @@ def test_states_and_page(folder):
     }
     assert "| fig1 | Figure 1 | never run |  |" in pages["artefacts.md"]
     assert "Run at smoke scale, not at the paper's" in pages["capacity.md"]
-    assert "![capacity, figure A](capacity-a.png)" in pages["capacity.md"]
+    assert "![capacity, figure](capacity-a.png)" in pages["capacity.md"]
     assert "gnode reproduce run capacity --scale smoke" in pages["capacity.md"]
     assert "the *paper* [protocol](rules.md#protocols): two-bit-annulus" in pages["annulus-generalisation.md"]
 

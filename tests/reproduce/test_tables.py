@@ -3,6 +3,7 @@
 import types
 
 import pytest
+from matplotlib.figure import Figure
 
 from gnode.errors import ArgumentError
 from gnode.reproduce.artefact import Trained
@@ -166,7 +167,7 @@ def test_half_of_pca_l2_leaves_the_other_claims_open(monkeypatch):
     models = {"rnn": (22, 0.004), "mgru": (18, 0.005), "gru": (13, 0.001), "node": (4, 0.04), "gnode": (18, 0.004)}
     parts = {m: Components(count) for m, (count, _) in models.items()}, {m: loss for m, (_, loss) in models.items()}
     monkeypatch.setattr(pca_l2, "components", lambda sweep: parts)
-    monkeypatch.setattr(pca_l2, "pictured", lambda found: None)
+    monkeypatch.setattr(pca_l2, "pictured", lambda found: Figure())
     made = pca_l2.analyse(Trained("paper", {"variable-n100": walker(0.5)}))
     assert made.claims[0].holds is True
     assert made.claims[0].measured == {

@@ -66,6 +66,14 @@ def expected_load(size: int) -> float:
     return 2 * (size - 1) / size
 
 
+CAPTIONS = {
+    "a": "The share of rows that store a random sequence of T transitions: points are measured, lines are Cover's "
+    "exact count for patterns in general position, from dark (N = 10) to light (N = 160); the dashed line is Gardner's "
+    "limit. The points of N = 10 lie far below their line, since sequences of so few signs repeat and contradict "
+    "themselves, so they are not in general position.",
+}
+
+
 ARTEFACT = Artefact(
     name="capacity",
     kind="claim",
@@ -74,4 +82,5 @@ ARTEFACT = Artefact(
     scales={"smoke": "5 s on two cores", "paper": "3 min on a CPU"},
     analyse=analyse,
     judge=judge,
+    captions=CAPTIONS,
 )

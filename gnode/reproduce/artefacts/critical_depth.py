@@ -44,6 +44,12 @@ def judge(found: Evidence) -> list[Claim]:
     return []
 
 
+CAPTIONS = {
+    "a": "Critical weight scale by bias scale, a line for each depth L, dark for shallow and light for deep: networks "
+    "are chaotic above their line and stable below it.",
+}
+
+
 ARTEFACT = Artefact(
     name="critical-depth",
     kind="figure",
@@ -52,4 +58,5 @@ ARTEFACT = Artefact(
     scales={"smoke": "10 s on two cores", "paper": "1 min on a CPU"},
     analyse=analyse,
     judge=judge,
+    captions=CAPTIONS,
 )

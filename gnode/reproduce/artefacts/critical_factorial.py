@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gnode import plots
+from gnode.cells import CELLS
+from gnode.plots.seed_rows import Row, RowPanel, seed_rows
 from gnode.reproduce import real_data, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, SweepPlan, Trained
 from gnode.reproduce.evidence import Decided, Evidence, NoEvidence
@@ -92,11 +93,6 @@ CHANGES = {
     "readout": "The larger scale of readout and initial state",
 }
 """The five changes, as claims name them."""
-COLOURS = {
-    label: "#0072B2" if variant in CHANGES else "#D55E00" if variant in (ALL, DRIVEN) else "#666666"
-    for variant, label in LABELS.items()
-}
-"""One colour for the controls, one for single changes and one for all five."""
 COUNTED = "on more data than it worsens"
 SEARCHED = {"smoke": (), "reduced": ("lr",), "paper": ("lr", "weight_decay")}
 SMOKE: dict[str, Any] = {"seed": [0, 1], "state": 8, "widths": (8,), "gate_widths": ()}
@@ -136,8 +132,29 @@ def analyse(trained: Trained) -> Outcome:
                 numbers.append(real_data.number(number_name(data, variant), np.array(scores), None))
                 panels.setdefault(of.score, {})[label] = scores
                 details.setdefault(of.title, {})[label] = _details(sweep)
-    figures = {"a": plots.seeds(panels, colours=COLOURS)} if panels else {}
+    figures = {"a": _figure(panels)} if panels else {}
     return Outcome(numbers, judge(Evidence.fresh(numbers)), figures, details)
+
+
+def _figure(panels: Mapping[str, Mapping[str, list[float]]]) -> Any:
+    """Draws the scores of gnODEs, all in its colour; single changes are circles, and lines end the groups of rows."""
+    single = {LABELS[change] for change in CHANGES}
+    ends = [label for label in LABELS.values() if label in (LABELS["kaiming"], LABELS["readout"])]
+    return seed_rows(
+        [
+            RowPanel(
+                score.rpartition(": ")[0],
+                [Row(label, own, CELLS["gnode"].colour, hollow=label in single) for label, own in rows.items()],
+                score.rpartition(": ")[2].replace("test", "Test"),
+                scale=score,
+                log="MSE" in score,
+                rules=[label for label in ends if label in rows],
+            )
+            for score, rows in panels.items()
+        ],
+        columns=3,
+        names={"filled": "a seed, control or all five changes", "hollow": "a seed, one change"},
+    )
 
 
 def _score(result: Mapping[str, Any], metric: str) -> float:
@@ -207,6 +224,12 @@ def best_seed(sweep: Sweep) -> int:
     return min(trained_members(sweep), key=lambda member: sweep.result(member)["best_loss"])
 
 
+CAPTIONS = {
+    "a": "Test scores of every seed by initialisation, a panel for each data set: each has its own scale. The first "
+    "two rows are the controls, circles are single changes, points below them all five. Bars are medians.",
+}
+
+
 ARTEFACT = Artefact(
     name="critical-factorial",
     kind="extension",
@@ -219,4 +242,5 @@ ARTEFACT = Artefact(
     data=("walker2d", "characters", "speech-v1"),
     may_be_partial=True,
     keeps=keeps,
+    captions=CAPTIONS,
 )

@@ -15,6 +15,7 @@ RNN and mGRU < 0.016; N = 3: gnODE < 0.01, others not.
 from functools import partial
 
 from gnode import plots
+from gnode.plots.letters import lettered
 from gnode.reproduce import flip_flop, selection
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
 from gnode.reproduce.evidence import Evidence
@@ -48,13 +49,15 @@ def analyse(trained: Trained) -> Outcome:
     return Outcome(
         numbers=numbers,
         claims=judge(Evidence.fresh(numbers, details)),
-        figures={
-            "a": plots.validation_trial(best),
-            "b": plots.strip(small.rows(), threshold=flip_flop.SOLVED),
-            "c": flip_flop.best_curves(small),
-            "d": plots.strip(large.rows(), threshold=flip_flop.SOLVED),
-            "e": flip_flop.abscissa_figure(found),
-        },
+        figures=lettered(
+            {
+                "a": flip_flop.trial_figure(best, "gnode"),
+                "b": plots.strip(small.rows(), threshold=flip_flop.SOLVED),
+                "c": flip_flop.best_curves(small),
+                "d": plots.strip(large.rows(), threshold=flip_flop.SOLVED),
+                "e": flip_flop.abscissa_figure(found),
+            }
+        ),
         details=details,
     )
 
@@ -73,6 +76,20 @@ def judge(found: Evidence) -> list[Claim]:
     ]
 
 
+CAPTIONS = {
+    "a": "A validation trial of the best gnODE with N = 6: inputs are black, targets pale, outputs in colour; the rows "
+    "are channels, whose scales may differ.",
+    "b": "N = 6: minimum validation loss of every training: a point for each setting and seed; the lowest of each "
+    "network has a black edge. Below a name is how many trainings diverged, which are not drawn. The dashed line is "
+    "0.01, below which the paper calls the task solved.",
+    "c": "Validation loss by epoch of the best training of each network, N = 6.",
+    "d": "As B, N = 100; its scale is not quite that of B.",
+    "e": "Spectral abscissas of the best networks with N = 100. A point is a fixed point, placed across its strip at "
+    "random; of many only some hundreds are drawn. Black bars are medians of all. Above the grey line a point is "
+    "unstable.",
+}
+
+
 ARTEFACT = Artefact(
     name="fig1",
     kind="figure",
@@ -82,4 +99,5 @@ ARTEFACT = Artefact(
     plans=plans,
     analyse=analyse,
     judge=judge,
+    captions=CAPTIONS,
 )

@@ -29,7 +29,7 @@ def plans(scale: str) -> list[SweepPlan]:
 
 
 def analyse(trained: Trained) -> Outcome:
-    numbers, figures, details = [], {}, {}
+    numbers, runs, points, details = [], {}, {}, {}
     for task, panel in PANELS.items():
         sweep = trained[f"two-bit-{task}"]
         numbers.append(
@@ -40,14 +40,16 @@ def analyse(trained: Trained) -> Outcome:
             )
         )
         run = sweep.load(selection.best_member(sweep, model="gnode"))
-        figures[panel], points = flip_flop.flow_figure(run, trained, show_points=task == "fixed")
+        runs[panel] = run
         if task == "fixed":
-            details["fixed points"] = corners(points)
+            points[panel] = flip_flop.equilibria(run, trained)
+            details["fixed points"] = corners(points[panel])
             continue
         slow = flip_flop.slow_set(run)
         details[task] = None if slow is None else slow.summary()
         if task == "annulus":
             details["speeds"] = flip_flop.speed_by_radius(run)
+    figures = flip_flop.flow_figures(runs, points)
     return Outcome(numbers, judge(Evidence.fresh(numbers, details)), figures, details)
 
 
@@ -91,6 +93,18 @@ def _has_shape(found: Evidence, task: str) -> Claim:
     return found.decide(f"The slow states of the {task} task form a {task}.", rule)
 
 
+CAPTIONS = {
+    "a": "Fixed amplitudes: the four stable fixed points, with their number. Colour is the speed: compare panels by "
+    "the scale beside each; white lines are streamlines, thin grey ones ten validation trials.",
+    "b": "Amplitudes from -1 to 1 (square). Colour is the speed: compare panels by the scale beside each; white lines "
+    "are streamlines, thin grey ones ten validation trials.",
+    "c": "The first channel from -2 to 2 (rectangle). Colour is the speed: compare panels by the scale beside each; "
+    "white lines are streamlines, thin grey ones ten validation trials.",
+    "d": "Norms from 1 to 2 (annulus). Colour is the speed: compare panels by the scale beside each; white lines are "
+    "streamlines, thin grey ones ten validation trials.",
+}
+
+
 ARTEFACT = Artefact(
     name="fig2",
     kind="figure",
@@ -100,4 +114,5 @@ ARTEFACT = Artefact(
     plans=plans,
     analyse=analyse,
     judge=judge,
+    captions=CAPTIONS,
 )

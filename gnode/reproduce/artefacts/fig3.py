@@ -60,7 +60,7 @@ def draw(details: Mapping[str, Any]) -> dict[str, Any]:
         noise_figures.panel("τ = 1 s", noise_figures.by_model(at_wide, "state", tau=1.0), "state"),
         noise_figures.panel("τ = 30 s", noise_figures.by_model(at_wide, "state", tau=30.0), "state"),
     ]
-    return {"b": noise_figures.figure(panels, "bcdef")}
+    return {"b": noise_figures.figure(panels, "BCDEF")}
 
 
 def judge(found: Evidence) -> list[Claim]:
@@ -117,8 +117,9 @@ def fits(trained: Trained, found: Expressivity, state: int, hidden: int) -> Any:
 
 CAPTIONS = {
     "a": "The first channel of the trajectory in grey, and the best gnODE's output at each time constant.",
-    "b": "Training error (b) of a gnODE by time constant, (c) of gnODEs by N at several widths, (d) of all networks by time "
-    "constant, (e, f) of all networks by N." + noise_figures.SPREAD,
+    "b": "Panels B to F: training error (B) of a gnODE by time constant, (C) of gnODEs by N at several widths, "
+    "(D) of all networks by time constant, (E, F) of all networks by N; where it is not said, widths are the largest."
+    + noise_figures.SPREAD,
 }
 
 

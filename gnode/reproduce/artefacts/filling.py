@@ -13,7 +13,11 @@ Published: "While Lechner & Hasani (2020) and Xia et al. (2021) did not choose t
 splines, doing so helps with performances of the networks". Their lowest error is 0.883.
 """
 
-from gnode import plots
+from collections.abc import Mapping
+from typing import Any
+
+from gnode.cells import CELLS
+from gnode.plots.seed_rows import Row, RowPanel, seed_rows
 from gnode.reproduce import relatives, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
 from gnode.reproduce.artefacts.relatives import name_of, plan_of
@@ -40,9 +44,18 @@ def analyse(trained: Trained) -> Outcome:
             for sweep in trained.available(name_of(data, kind)):
                 values = relatives.scores_of(sweep, relatives.DATA[data])
                 numbers.append(mean_over_seeds(_number(data, kind), values))
-                scores.setdefault(label_of(kind), {})[how] = values
-    figures = {"a": plots.seeds({f"{name}: test MSE": own for name, own in scores.items()})} if scores else {}
-    return Outcome(numbers, judge(Evidence.fresh(numbers)), figures)
+                scores.setdefault(label_of(kind), {})[how] = list(values)
+    details = {"scores": scores}
+    return Outcome(numbers, judge(Evidence.fresh(numbers)), draw(details), details)
+
+
+def draw(details: Mapping[str, Any]) -> dict[str, Any]:
+    colours = {label_of(kind): CELLS[relatives.KINDS[kind].model].colour for kind in KINDS}
+    panels = [
+        RowPanel(name, [Row(how, values, colours[name]) for how, values in own.items()], "Test MSE")
+        for name, own in details["scores"].items()
+    ]
+    return {"a": seed_rows(panels)} if panels else {}
 
 
 def _number(data: str, kind: str) -> str:
@@ -73,6 +86,12 @@ def judge(found: Evidence) -> list[Claim]:
     ]
 
 
+CAPTIONS = {
+    "a": "Test errors on Walker2D by how missing samples are filled, a panel for each network, in its colour; all "
+    "panels have one scale. Points are seeds, bars their medians.",
+}
+
+
 ARTEFACT = Artefact(
     name="filling",
     kind="claim",
@@ -84,4 +103,6 @@ ARTEFACT = Artefact(
     judge=judge,
     data=("walker2d",),
     may_be_partial=True,
+    draw=draw,
+    captions=CAPTIONS,
 )

@@ -14,6 +14,7 @@ import numpy as np
 
 from gnode import analysis, plots
 from gnode.plots.analysis import principal_components
+from gnode.plots.letters import lettered
 from gnode.reproduce import flip_flop, selection, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Outcome, SweepPlan, Trained
 from gnode.reproduce.evidence import Decided, Evidence
@@ -76,11 +77,13 @@ def analyse(trained: Trained) -> Outcome:
     return Outcome(
         numbers=numbers,
         claims=judge(Evidence.fresh(numbers, details)),
-        figures={
-            "a": plots.validation_trial(run),
-            "b": plots.best_curves(curves),
-            "c": principal_components(run.states, exact),
-        },
+        figures=lettered(
+            {
+                "a": flip_flop.trial_figure(run, "rnn"),
+                "b": plots.best_curves(curves),
+                "c": principal_components(run.states, exact),
+            }
+        ),
         details=details,
     )
 
@@ -104,6 +107,15 @@ def judge(found: Evidence) -> list[Claim]:
     return [found.decide(SMALL, small), found.decide(LARGE, large)]
 
 
+CAPTIONS = {
+    "a": "A validation trial of the best RNN with N = 18: inputs are black, targets pale, outputs in colour; the rows "
+    "are channels, whose scales may differ.",
+    "b": "Validation loss by epoch of the best seed of each network, N = 6.",
+    "c": "The same RNN along three principal components, with the share of variance that each explains: trajectories "
+    "of validation trials in grey, and its fixed points by kind, with their numbers.",
+}
+
+
 ARTEFACT = Artefact(
     name="fixed-3bit",
     kind="figure",
@@ -113,4 +125,5 @@ ARTEFACT = Artefact(
     plans=plans,
     analyse=analyse,
     judge=judge,
+    captions=CAPTIONS,
 )

@@ -75,6 +75,14 @@ def judge(found: Evidence) -> list[Claim]:
     ]
 
 
+CAPTIONS = {
+    "a": "Eigenvalues of the Jacobian at the steady state of one random network each, in the colours of the networks: "
+    "without gating (sigma_z = 0, above) and with it (sigma_z = 5, below). All panels have one scale. Dashed circles "
+    "are the edges that mean-field theory predicts, which knows those without gating; right of the grey line at 0 a "
+    "mode grows.",
+}
+
+
 ARTEFACT = Artefact(
     name="jacobian-spectra",
     kind="figure",
@@ -83,4 +91,5 @@ ARTEFACT = Artefact(
     scales={"smoke": "20 s on two cores", "paper": "5 min on a CPU"},
     analyse=analyse,
     judge=judge,
+    captions=CAPTIONS,
 )

@@ -46,7 +46,7 @@ def judge(found: Evidence) -> list[Claim]:
 
 
 CAPTIONS = {
-    "a": "Training error by N, a line for each time constant: (a) RNN, (b) mGRU, (c) GRU, (d) nODE."
+    "a": "Training error by N, a line for each time constant: (A) RNN, (B) mGRU, (C) GRU, (D) nODE."
     + noise_figures.SPREAD,
 }
 

@@ -42,7 +42,7 @@ def draw(details: Mapping[str, Any]) -> dict[str, Any]:
         fixed = {"model": model, "layers": layers, "tau": tau}
         curves = noise_figures.by_value(points, "hidden", "H = {}", "state", **fixed)
         curves["rnn"] = noise_figures.curve(points, "state", model="rnn", tau=tau)
-        panels.append(noise_figures.panel(name_of(name), curves, "state"))
+        panels.append(noise_figures.panel(name_of(name).replace("tau", "τ"), curves, "state"))
     return {"a": noise_figures.figure(panels)}
 
 

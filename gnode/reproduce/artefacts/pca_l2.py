@@ -19,6 +19,7 @@ from functools import partial
 from gnode import analysis, plots
 from gnode.cells import CELLS
 from gnode.plots.analysis import explained_variance
+from gnode.plots.letters import lettered
 from gnode.reproduce import flip_flop, selection, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, SweepPlan, Trained
 from gnode.reproduce.evidence import Decided, Evidence
@@ -61,6 +62,7 @@ def analyse(trained: Trained) -> Outcome:
             outcome.details[f"best networks{how}"] = {
                 flip_flop.name_of(m): {"components": found[m].needed(SHARE), "validation MSE": loss[m]} for m in found
             }
+    lettered(outcome.figures)
     outcome.claims.extend(judge(Evidence.fresh(outcome.numbers, outcome.details)))
     return outcome
 
@@ -124,6 +126,18 @@ def pictured(found: dict[str, analysis.PCA]):
     return explained_variance({flip_flop.name_of(model): one for model, one in found.items()}, SHARE, colours)
 
 
+CAPTIONS = {
+    "a": "Variance explained by the first principal components of the best networks without regularisation; the legend "
+    "has how many it takes for 90% (dashed). In the picture of the committed result colours are those of an earlier "
+    "version, not those of the networks elsewhere: only its legend says which line is which. Its networks are gone, so "
+    "it cannot be drawn again.",
+    "b": "Minimum validation loss of every training with l2 regularisation: a point for each setting, coefficient and "
+    "seed; the lowest of each network has a black edge. Below a name is how many trainings diverged, which are not "
+    "drawn. The dashed line is 0.02, below which the paper counts a network as trained.",
+    "c": "As A, of the best networks with l2 regularisation.",
+}
+
+
 ARTEFACT = Artefact(
     name="pca-l2",
     kind="figure",
@@ -134,4 +148,5 @@ ARTEFACT = Artefact(
     analyse=analyse,
     judge=judge,
     may_be_partial=True,
+    captions=CAPTIONS,
 )

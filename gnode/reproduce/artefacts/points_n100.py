@@ -21,6 +21,7 @@ import numpy as np
 from gnode import analysis
 from gnode.cells import CELLS
 from gnode.plots.analysis import abscissa_strips, principal_components
+from gnode.plots.letters import lettered
 from gnode.reproduce import flip_flop, selection, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, SweepPlan, Trained
 from gnode.reproduce.evidence import Decided, Evidence
@@ -92,7 +93,7 @@ def analyse(trained: Trained) -> Outcome:
             )
             figures["b"] = principal_components(run.states, boxed, show_slow=True, found=found)
     colours = {name_of(model): CELLS[model].colour for model in MODELS}
-    figures = {"a": abscissa_strips(near, colours)} | figures
+    figures = lettered({"a": abscissa_strips(near, colours)} | figures)
     return Outcome(numbers, judge(Evidence.fresh(numbers, details)), figures, details)
 
 

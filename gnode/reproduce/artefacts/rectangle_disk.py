@@ -9,7 +9,7 @@ smoke: 20 s.
 Published: minimum validation MSE 0.0137 (rectangle) and 1.910e-4 (disk).
 """
 
-from gnode import plots
+from gnode.plots.letters import lettered
 from gnode.reproduce import flip_flop, selection
 from gnode.reproduce.artefact import Artefact, Outcome, Trained
 
@@ -27,8 +27,16 @@ def analyse(trained: Trained) -> Outcome:
                 published,
             )
         )
-        figures[panel] = plots.validation_trial(sweep.load(selection.best_member(sweep, model="gnode")))
-    return Outcome(numbers, [], figures)
+        run = sweep.load(selection.best_member(sweep, model="gnode"))
+        figures[panel] = flip_flop.trial_figure(run, "gnode")
+    return Outcome(numbers, [], lettered(figures))
+
+
+CAPTIONS = {
+    "a": "The rectangle task. A validation trial of the best gnODE with N = 2: inputs are black, targets pale, outputs "
+    "in colour; the rows are channels, whose scales may differ.",
+    "b": "The disk (annulus) task, as A.",
+}
 
 
 ARTEFACT = Artefact(
@@ -40,4 +48,5 @@ ARTEFACT = Artefact(
     plans=lambda scale: [flip_flop.two_bit(task, scale) for task in TASKS],
     analyse=analyse,
     judge=lambda found: [],
+    captions=CAPTIONS,
 )

@@ -29,9 +29,8 @@ from typing import Any
 
 import numpy as np
 
-from gnode import plots
 from gnode.init import SMALL_BIAS_STD
-from gnode.reproduce import real_data, relatives, verdicts
+from gnode.reproduce import real_data, relatives, relatives_figure, verdicts
 from gnode.reproduce.artefact import Artefact, Claim, Number, Outcome, SweepPlan, Trained
 from gnode.reproduce.evidence import Evidence
 from gnode.reproduce.relatives import DATA, KINDS, PAIRS, Measured, label_of, measure, settings_of
@@ -117,11 +116,11 @@ def analyse(trained: Trained) -> Outcome:
         number for data, own in found.items() for kind, one in own.items() for number in _numbers(data, kind, one)
     ]
     details = {data: {kind: one._asdict() for kind, one in own.items()} for data, own in found.items()}
-    panels = {
-        f"{data}: {DATA[data].score}": {label_of(kind): one.scores for kind, one in own.items()}
-        for data, own in found.items()
-    }
-    return Outcome(numbers, judge(Evidence.fresh([], details)), {"a": plots.seeds(panels)} if panels else {}, details)
+    return Outcome(numbers, judge(Evidence.fresh([], details)), draw(details), details)
+
+
+def draw(details: Mapping[str, Any]) -> dict[str, Any]:
+    return relatives_figure.draw(details, PUBLISHED)
 
 
 def _numbers(data: str, kind: str, one: Measured) -> list[Number]:
@@ -188,4 +187,6 @@ ARTEFACT = Artefact(
     data=("walker2d", "characters", "speech-v1"),
     may_be_partial=True,
     keeps=keeps,
+    draw=draw,
+    captions={"a": relatives_figure.CAPTION},
 )

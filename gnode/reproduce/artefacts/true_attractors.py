@@ -26,7 +26,7 @@ Published: minimum validation MSE of the gnODE 0.008 (square), 0.0137 (rectangle
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -189,9 +189,13 @@ def analyse(trained: Trained) -> Outcome:
         }
         for task, own in chosen.items()
     }
-    details = {"measured": details, "all settings": _all(tried)}
-    figures = attractor_figures.figures(trained, chosen, found)
-    return Outcome(numbers, judge(Evidence.fresh(numbers, details)), figures, details)
+    stored = {"measured": details, "all settings": _all(tried)}
+    figures = draw(stored) | attractor_figures.figures(trained, chosen, found)
+    return Outcome(numbers, judge(Evidence.fresh(numbers, stored)), figures, stored)
+
+
+def draw(details: Mapping[str, Any]) -> dict[str, Any]:
+    return attractor_figures.draw(details, {task: target for task, (target, _) in TARGETS.items()})
 
 
 def _numbers(task: str, own: Found) -> list[Number]:
@@ -327,4 +331,7 @@ ARTEFACT = Artefact(
     tables=tables,
     may_be_partial=True,
     keeps=keeps,
+    draw=draw,
+    captions=attractor_figures.CAPTIONS,
+    needs_networks=("c",),
 )
