@@ -7,7 +7,8 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+import numpy as np
+from jaxtyping import Array, Float, Int
 
 from gnode import errors
 from gnode.cells._stack import Stack
@@ -54,6 +55,17 @@ class Cell(eqx.Module):
     def state_size(self) -> int:
         """The dimension of the state space: N, or 2 N for cells with two variables per unit."""
         return self.units
+
+    @property
+    def unit_of_state(self) -> Int[np.ndarray, " state"]:
+        """The unit to which each variable of the state belongs; -1 for one that belongs to none, such as that of a memory.
+
+        By default a state holds as many variables for each unit, one of all units after another. A cell whose state is laid
+        out in another way overrides it.
+        """
+        if self.state_size % self.units:
+            return np.full(self.state_size, -1)
+        return np.arange(self.state_size) % self.units
 
     @property
     def default_method(self) -> str:
