@@ -229,3 +229,9 @@ def check_shapes(**arrays: tuple[Any, tuple[int, ...]]) -> None:
     for name, (array, shape) in arrays.items():
         if array is not None and array.shape != shape:
             raise errors.ArgumentError(f"{name} has shape {array.shape}, but must have shape {shape}.")
+
+
+def check_mask(masked: bool, inputs: int) -> None:
+    """Raises an `ArgumentError` if half of the inputs are to be the mask of the other half, and there is no half."""
+    if masked and inputs % 2:
+        raise errors.ArgumentError(f"masked is True, but there are {inputs} inputs, of which no half can be a mask.")
