@@ -120,7 +120,7 @@ class AugmentedState(InitialState):
         if self.zeros is not None:
             if max(self.zeros, default=0) >= h.shape[0]:
                 raise errors.ArgumentError(f"zeros holds {max(self.zeros)}, but the state has {h.shape[0]} variables.")
-            return h.at[np.array(self.zeros, int)].set(0.0)
+            return jnp.where(np.isin(np.arange(h.shape[0]), self.zeros), 0.0, h)
         if h.shape[0] % self.units:
             return h
         is_seen = jnp.arange(self.units) < self.units - self.augment

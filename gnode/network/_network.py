@@ -169,7 +169,10 @@ class Network(AbstractNetwork):
 
 def _augmented(initial: InitialState, cell: Cell, augment: int) -> AugmentedState:
     """Returns an initial state in which the last units of a cell are zero; what belongs to no unit begins as ever."""
-    places = np.flatnonzero(cell.unit_of_state >= cell.units - augment)
+    units = cell.unit_of_state
+    if np.array_equal(units, np.arange(len(units)) % cell.units):  # the order of nearly all cells need not be told
+        return AugmentedState(initial, cell.units, augment)
+    places = np.flatnonzero(units >= cell.units - augment)
     return AugmentedState(initial, cell.units, augment, tuple(places.tolist()))
 
 
