@@ -7,7 +7,8 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+import numpy as np
+from jaxtyping import Array, Float, Int
 
 from gnode import errors
 from gnode.cells._stack import Stack
@@ -54,6 +55,17 @@ class Cell(eqx.Module):
     def state_size(self) -> int:
         """The dimension of the state space: N, or 2 N for cells with two variables per unit."""
         return self.units
+
+    @property
+    def unit_of_state(self) -> Int[np.ndarray, " state"]:
+        """The unit to which each variable of the state belongs; -1 for one that belongs to none, such as that of a memory.
+
+        By default a state holds as many variables for each unit, one of all units after another. A cell whose state is laid
+        out in another way overrides it.
+        """
+        if self.state_size % self.units:
+            return np.full(self.state_size, -1)
+        return np.arange(self.state_size) % self.units
 
     @property
     def default_method(self) -> str:
@@ -217,3 +229,9 @@ def check_shapes(**arrays: tuple[Any, tuple[int, ...]]) -> None:
     for name, (array, shape) in arrays.items():
         if array is not None and array.shape != shape:
             raise errors.ArgumentError(f"{name} has shape {array.shape}, but must have shape {shape}.")
+
+
+def check_mask(masked: bool, inputs: int) -> None:
+    """Raises an `ArgumentError` if half of the inputs are to be the mask of the other half, and there is no half."""
+    if masked and inputs % 2:
+        raise errors.ArgumentError(f"masked is True, but there are {inputs} inputs, of which no half can be a mask.")

@@ -5,7 +5,8 @@ import abc
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Complex, Float
+import numpy as np
+from jaxtyping import Array, Complex, Float, Int
 
 from gnode import errors
 from gnode.arguments import checked_class
@@ -95,6 +96,10 @@ class DiagonalCell(Cell):
     @property
     def state_size(self) -> int:
         return 2 * self.modes
+
+    @property
+    def unit_of_state(self) -> Int[np.ndarray, " state"]:
+        return np.full(self.state_size, -1)  # modes belong to all features, unless a subclass says otherwise
 
     @property
     def time_constant(self) -> Float[Array, "..."]:

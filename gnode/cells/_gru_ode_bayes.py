@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from gnode import errors
 from gnode.arguments import checked, checked_class
-from gnode.cells._base import Cell, check_shapes, check_sizes
+from gnode.cells._base import Cell, check_mask, check_shapes, check_sizes
 from gnode.cells._gru import blocks
 from gnode.cells._gru_ode import GRUODE
 from gnode.cells._stack import Stack
@@ -150,8 +150,7 @@ def gru_ode_bayes(
     2
     """
     inputs, state = check_sizes(inputs, state)
-    if masked and inputs % 2:
-        raise errors.ArgumentError(f"masked is True, but there are {inputs} inputs, of which no half can be a mask.")
+    check_mask(masked, inputs)
     observed = inputs // 2 if masked else inputs
     rule, own = initialiser(init, bias_std), timescale(tau, learn_tau, state)
     key_flow, key_prediction, key_P, key_W, key_U, key_b, key_n = jax.random.split(as_key(key), 7)

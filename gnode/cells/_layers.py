@@ -4,7 +4,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+import numpy as np
+from jaxtyping import Array, Float, Int
 
 from gnode import errors
 from gnode.arguments import checked, checked_class
@@ -50,6 +51,14 @@ class Layers(Cell):
     @property
     def state_size(self) -> int:
         return sum(cell.state_size for cell in self.layers)
+
+    @property
+    def unit_of_state(self) -> Int[np.ndarray, " state"]:
+        """Those of every layer that is as wide as the last."""
+        each = (cell.unit_of_state for cell in self.layers)
+        return np.concatenate(
+            [own if cell.units == self.units else 0 * own - 1 for cell, own in zip(self.layers, each)]
+        )
 
     @property
     def default_method(self) -> str:

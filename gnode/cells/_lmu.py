@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from gnode import errors
 from gnode.arguments import checked, checked_class
@@ -102,6 +102,10 @@ class LMU(Cell):
     @property
     def state_size(self) -> int:
         return self.coefficients + self.units
+
+    @property
+    def unit_of_state(self) -> Int[np.ndarray, " state"]:
+        return np.concatenate([np.full(self.coefficients, -1), np.arange(self.units)])
 
     @property
     def blocks(self) -> tuple[slice, slice]:

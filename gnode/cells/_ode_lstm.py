@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from gnode import errors
 from gnode.arguments import checked, checked_class
-from gnode.cells._base import Cell, check_shapes, check_sizes
+from gnode.cells._base import Cell, check_mask, check_shapes, check_sizes
 from gnode.cells._gru import blocks
 from gnode.cells._stack import Stack, draw_stack
 from gnode.cells._timescale import Timescale, check_timescale, timescale
@@ -29,7 +29,9 @@ class ODELSTM(Cell):
 
         tau dh/dt = F(h),     dc/dt = 0.
 
-    The flow knows neither the input nor c. Fixed points are those of the map of one bin, a jump and a flow.
+    The flow knows neither the input nor c. With `masked` the input is (m, x), a mask m and the values that it tells of, and
+    the LSTM sees both (D is their number); where m is all zeros no sample arrives, and the flow goes on. Fixed points are
+    those of the map of one bin, a jump and a flow.
 
     | symbol             | field | shape                    |
     |--------------------|-------|--------------------------|
@@ -49,9 +51,11 @@ class ODELSTM(Cell):
     timescale: Timescale
     inputs: int = eqx.field(static=True)
     units: int = eqx.field(static=True)
+    masked: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self):
         N, D = errors.whole("units", self.units), errors.whole("inputs", self.inputs)
+        check_mask(self.masked, D)
         check_shapes(W=(self.W, (4 * N, N)), U=(self.U, (4 * N, D)), b=(self.b, (4 * N,)))
         if (self.F.W[0].shape[1], self.F.W[-1].shape[0], self.F.U.shape[1]) != (N, N, 0):
             raise errors.ArgumentError(f"F is {self.F}, but must map {N} units, and no inputs, to {N} units.")
@@ -69,6 +73,12 @@ class ODELSTM(Cell):
         return h[..., : self.units]
 
     def jump(self, h: Float[Array, " state"], x: Float[Array, " inputs"]) -> Float[Array, " state"]:
+        if not self.masked:
+            return self._updated(h, x)
+        mask = x[: self.inputs // 2]
+        return jnp.where(jnp.any(mask > 0), self._updated(h, x), h)
+
+    def _updated(self, h: Array, x: Array) -> Array:
         h, c = jnp.split(h, 2)
         i, f, g, o = jnp.split(h @ self.W.T + x @ self.U.T + self.b, 4)
         c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
@@ -87,6 +97,7 @@ def ode_lstm(
     widths: Sequence[int] = (100,),
     hidden: str = "tanh",
     final: str = "identity",
+    masked: bool = False,
     tau: ArrayLike | Sequence[float] = 1.0,
     learn_tau: str = "no",
     init: str | Initialiser = "pytorch",
@@ -95,7 +106,9 @@ def ode_lstm(
 ) -> ODELSTM:
     """Draws an ODE-LSTM of N = `state` units, whose state has 2 N dimensions, at random.
 
-    Arguments as in `gated`; F has one hidden layer of tanh in its authors' code (of N units there).
+    Arguments as in `gated`; F has one hidden layer of tanh in its authors' code (of N units there). `masked` is whether the
+    first half of the inputs is the mask of the second, as the option `masks` of tasks has it: a bin in which nothing was
+    observed is then no sample.
 
     **Returns:** an `ODELSTM` cell.
 
@@ -104,6 +117,7 @@ def ode_lstm(
     """
     widths = errors.wholes("widths", widths)
     inputs, state = check_sizes(inputs, state, widths)
+    check_mask(masked, inputs)
     rule = initialiser(init, bias_std)
     key_W, key_U, key_b, key_F = jax.random.split(as_key(key), 4)
     # PyTorch draws all four arrays of an LSTM by its number of units, and adds two biases.
@@ -122,4 +136,5 @@ def ode_lstm(
         timescale=timescale(tau, learn_tau, state),
         inputs=inputs,
         units=state,
+        masked=bool(masked),
     )

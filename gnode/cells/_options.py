@@ -49,7 +49,7 @@ OPTIONS: dict[str, Option] = {
         "network", widths, "Widths of the hidden layers of the noise of neural SDEs.", "100", check=errors.wholes
     ),
     "masked": Option(
-        "network", yes_or_no, "The first half of the inputs of gru_ode_bayes is a mask: yes or no.", "yes"
+        "network", yes_or_no, "The first half of the inputs of ode_lstm or gru_ode_bayes is a mask: yes or no.", "yes"
     ),
     "impute": Option("network", yes_or_no, "Let the flow of gru_ode_bayes see its own prediction: yes or no.", "yes"),
     "time_channel": Option("network", yes_or_no, "Give F of ncde a column for time: yes or no.", "no"),

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
-from jaxtyping import Array, Complex, Float
+from jaxtyping import Array, Complex, Float, Int
 
 from gnode import errors
 from gnode.arguments import checked, checked_class
@@ -79,6 +79,10 @@ class S4D(DiagonalCell):
     @property
     def modes(self) -> int:
         return self.a.shape[-1] * self.units
+
+    @property
+    def unit_of_state(self) -> Int[np.ndarray, " state"]:
+        return np.tile(np.repeat(np.arange(self.units), self.a.shape[-1]), 2)  # real parts, then imaginary ones
 
     def rates(self) -> Complex[Array, " modes"]:
         A = -jnp.exp(self.a) - 1j * self.omega

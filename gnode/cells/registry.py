@@ -137,7 +137,7 @@ CELLS: dict[str, CellEntry] = {
         "gnode.cells._ode_lstm:ODELSTM",
         "ODE-LSTM",
         "#DDAA33",
-        (*_COMMON, "widths", "hidden", "final"),
+        (*_COMMON, "widths", "hidden", "final", "masked"),
         "An LSTM at samples, a flow tau dh/dt = F(h) between them, in 2 N dimensions.",
     ),
     "gru_ode_bayes": CellEntry(

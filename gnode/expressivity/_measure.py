@@ -103,7 +103,7 @@ class Curve:
     seeds: tuple[tuple[float, ...], ...] = ()
 
     def __post_init__(self):
-        if self.seeds and len(self.seeds) != len(self.x):
+        if len(self.seeds) not in (0, len(self.x)):  # an array passes, too, and has no truth value
             raise errors.ArgumentError(f"seeds has {len(self.seeds)} points, but x has {len(self.x)}.")
         if not self.x.shape == self.mean.shape == self.std.shape:
             shapes = f"{self.x.shape}, {self.mean.shape} and {self.std.shape}"

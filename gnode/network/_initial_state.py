@@ -94,7 +94,12 @@ class AffineState(InitialState):
 class AugmentedState(InitialState):
     """An initial state of which the last units are zero: those that augment a network (Dupont et al. 2019).
 
-    Where a state holds several variables for each unit, one after the other, the last ones of each are.
+    **Arguments:**
+
+    - `state`: the state of all units.
+    - `units`, `augment`: their number, and how many of them begin at zero.
+    - `zeros`: the places that these have in the state (`Cell.unit_of_state`); without it a state holds as many variables for
+      each unit, one of all units after another.
 
     >>> AugmentedState(FixedState(jnp.ones(4)), units=2, augment=1)(jnp.ones(1)).tolist()
     [1.0, 0.0, 1.0, 0.0]
@@ -103,14 +108,21 @@ class AugmentedState(InitialState):
     state: InitialState
     units: int = eqx.field(static=True)
     augment: int = eqx.field(static=True)
+    zeros: tuple[int, ...] | None = eqx.field(static=True, default=None)
 
     def __check_init__(self):
         errors.whole("augment", self.augment, at_most=errors.whole("units", self.units))
+        for place in self.zeros or ():
+            errors.whole("a place in zeros", place, at_least=0)
 
     def __call__(self, x: Float[Array, " inputs"]) -> Float[Array, " state"]:
         h = self.state(x)
+        if self.zeros is not None:
+            if max(self.zeros, default=0) >= h.shape[0]:
+                raise errors.ArgumentError(f"zeros holds {max(self.zeros)}, but the state has {h.shape[0]} variables.")
+            return jnp.where(np.isin(np.arange(h.shape[0]), self.zeros), 0.0, h)
         if h.shape[0] % self.units:
-            return h  # a memory, whose variables belong to no unit
+            return h
         is_seen = jnp.arange(self.units) < self.units - self.augment
         return jnp.where(jnp.tile(is_seen, h.shape[0] // self.units), h, 0.0)
 

@@ -6,6 +6,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
@@ -88,7 +89,7 @@ class Network(AbstractNetwork):
             self.initial = _checked_state(initial, cell)
         else:
             drawn = initial_state(initial, cell, rule, key_initial)
-            self.initial = AugmentedState(drawn, cell.units, augment) if augment else drawn
+            self.initial = _augmented(drawn, cell, augment) if augment else drawn
         self.solver = as_solver(cell, method, options)
 
     @property
@@ -164,6 +165,15 @@ class Network(AbstractNetwork):
         if not isinstance(length, Tracer) and length < 0:
             raise errors.ArgumentError(f"dt is {errors.shown(dt)}, but must be zero or positive.")
         return advance(self.cell, h, (x, x, length), self.solver)
+
+
+def _augmented(initial: InitialState, cell: Cell, augment: int) -> AugmentedState:
+    """Returns an initial state in which the last units of a cell are zero; what belongs to no unit begins as ever."""
+    units = cell.unit_of_state
+    if np.array_equal(units, np.arange(len(units)) % cell.units):  # the order of nearly all cells need not be told
+        return AugmentedState(initial, cell.units, augment)
+    places = np.flatnonzero(units >= cell.units - augment)
+    return AugmentedState(initial, cell.units, augment, tuple(places.tolist()))
 
 
 def _checked_state(initial: InitialState, cell: Cell) -> InitialState:

@@ -68,11 +68,14 @@ def moved(cell: Cell, h: State, bin: Bin, solver: Solver, flow: Callable[..., St
 
 
 def _through_layers(cell: Layers, h: State, bin: Bin, solver: Solver, flow: Callable[..., State]) -> State:
-    """Every layer moves under the output that the layer below has at the end of the bin, held."""
+    """Every layer moves under the output that the layer below has at the end of the bin, held.
+
+    That output changes also where the input is constant, and a control of the layer above feels the step.
+    """
     ends: list[State] = []
     for layer, part in zip(cell.layers, cell.parts(h)):
         end = moved(layer, part, bin, solver, flow)
-        before = None if bin.before is None else layer.seen(part, bin.before)
+        before = layer.seen(part, bin.start if bin.before is None else bin.before)
         bin = Bin(layer.seen(end, bin.start), None, bin.length, before)
         ends.append(end)
     return jnp.concatenate(ends)

@@ -11,6 +11,7 @@ from gnode import errors
 from gnode.arguments import checked
 from gnode.tasks._formats.npz import read_npz
 from gnode.tasks._inputs import Binned, Preparation, channel_names, prepared
+from gnode.tasks._preparation import until_next
 from gnode.tasks._series import OnGrid, Series
 from gnode.tasks._split import HeldOut
 from gnode.tasks._trials import Task, Trials, as_numbers, class_count, single
@@ -35,6 +36,7 @@ def arrays(
     timestamp: str = "none",
     counts: bool = False,
     masks: bool = False,
+    ahead: bool = False,
     validation: float | None = None,
     test: float | None = None,
     split: Any = None,
@@ -63,6 +65,7 @@ def arrays(
     - `timestamp`: first channel with the time: "relative" (from 0 to 1), "seconds" or "none".
     - `counts`: whether to add, for each channel, the share of bins at which it has been observed so far.
     - `masks`: whether to put a channel before the inputs for each of them that says whether it was observed.
+    - `ahead`: whether a bin by `times` lasts until the next sample instead, as an `interpolation` other than "hold" needs.
     - `validation`, `test`: shares of trials that are held out at random, stratified by class; 0.15 and 0 by default.
     - `split`: instead, "train", "validation" or "test" for each trial; or the name of its group (speaker, session, animal),
       with `validate_on` and `test_on`, the group or groups that are held out.
@@ -78,7 +81,7 @@ def arrays(
     classes = classes or (inputs.label_names if isinstance(inputs, Series) else None) or None
     held_out = HeldOut(split, validate_on, test_on, validation, test)
     has_times = isinstance(inputs, Series) or times is not None
-    how = Preparation(fill, standardise, timestamp, counts, masks, has_times)
+    how = Preparation(fill, standardise, timestamp, counts, masks, has_times, has_times and dt is None, ahead)
     named = _Names(input_names, target_names, classes)
     return _task(name, binned, held_out, how, named, outputs=outputs, when=when, key=key)
 
@@ -104,7 +107,11 @@ def _task(
 ) -> Task:
     is_class = np.issubdtype(binned.targets.dtype, np.integer)
     parts = held_out.parts(binned.targets if is_class else None, len(binned.inputs), key)
-    everything = Trials(**binned._replace(inputs=prepared(binned, parts[0], how))._asdict())
+    channels = binned.inputs.shape[2]
+    if how.ahead:
+        binned = _until_next(binned, how)
+    binned = binned._replace(inputs=prepared(binned, parts[0], how))
+    everything = Trials(**binned._asdict())
     return Task(
         name=name,
         train=everything.take(parts[0]),
@@ -112,11 +119,21 @@ def _task(
         test=everything.take(parts[2]) if len(parts[2]) else None,
         outputs=_output_count(everything, outputs, named.classes),
         loss="cross_entropy" if is_class else "mse",
+        since_before=how.by_sample and not how.ahead,
         when=when or ("last" if everything.targets.ndim == 1 else "every"),
         classes=None if named.classes is None else tuple(named.classes),
-        input_names=channel_names(named.inputs, binned.inputs.shape[2], how),
+        input_names=channel_names(named.inputs, channels, how),
         output_names=None if named.outputs is None else tuple(named.outputs),
     )
+
+
+def _until_next(binned: Binned, how: Preparation) -> Binned:
+    """Lets the bin of every sample last until the next one; the last bin of a trial stays as long as the one before it."""
+    if not how.by_sample:
+        raise errors.ArgumentError(
+            "ahead is True, but only bins whose lengths come from times can last until the next sample."
+        )
+    return binned._replace(dt=until_next(binned.dt, binned.lengths))
 
 
 def _binned(inputs: Any, targets: Any, dt: Any, times: Any, mask: Any, lengths: Any) -> Binned:

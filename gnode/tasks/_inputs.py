@@ -22,7 +22,7 @@ class Binned(NamedTuple):
 
 
 class Preparation(NamedTuple):
-    """How inputs are prepared, as in `arrays`."""
+    """How inputs are prepared, as in `arrays`. `by_sample` is whether every sample is a bin, which `ahead` lets it begin."""
 
     fill: str | None
     standardise: bool
@@ -30,13 +30,15 @@ class Preparation(NamedTuple):
     counts: bool
     masks: bool
     has_times: bool
+    by_sample: bool = False
+    ahead: bool = False
 
 
 def prepared(binned: Binned, training: np.ndarray, how: Preparation) -> np.ndarray:
     """Returns the inputs as a network gets them: filled, masks first, then the time, counts of observations last."""
     inputs = binned.inputs
     if how.standardise or how.fill is not None or how.has_times:
-        inputs = _filled(binned, training, how.fill, how.standardise)
+        inputs = _filled(binned, training, how)
     if how.counts:
         observed = ~np.isnan(binned.inputs) & ~_padding(binned)[..., None]
         counted = np.where(_padding(binned)[..., None], 0.0, observation_counts(observed))
@@ -68,17 +70,19 @@ def _padding(binned: Binned) -> np.ndarray:
     return np.arange(bins) >= lengths[:, None]
 
 
-def _filled(binned: Binned, training: np.ndarray, fill: str | None, standardise: bool) -> np.ndarray:
+def _filled(binned: Binned, training: np.ndarray, how: Preparation) -> np.ndarray:
     """Returns the inputs standardised and filled, with zeros in the padding after a trial."""
     inputs = np.array(single(binned.inputs))  # what float32 cannot hold is refused below
     padding = _padding(binned)
     _refuse_infinite(binned.inputs, inputs, padding)
     inputs[padding] = np.nan  # excludes padding from mean and deviation
-    if standardise:
+    if how.standardise:
         Scale.of(inputs[training]).apply(inputs)
     dt = binned.dt
-    times = np.cumsum(np.asarray(dt, float), axis=1) if np.shape(dt) == inputs.shape[:2] else None
-    filled = inputs if fill is None else fill_missing(inputs, fill, times)
+    times = None
+    if np.shape(dt) == inputs.shape[:2]:  # of the samples: at the end of each bin, or where it begins
+        times = np.cumsum(np.asarray(dt, float), axis=1) - (dt if how.ahead else 0.0)
+    filled = inputs if how.fill is None else fill_missing(inputs, how.fill, times)
     filled[padding] = 0.0
     return filled
 

@@ -119,8 +119,9 @@ class Samples(NamedTuple):
         return values[np.arange(len(values))[:, None], self.places]
 
 
-def samples_of(observed: Bool[np.ndarray, "trials bins"], step: float = 1.0) -> Samples:
-    """Finds the samples of trials with gaps. The time of a sample is that since the one before it, as in `arrays`.
+def samples_of(observed: Bool[np.ndarray, "trials bins"], step: float = 1.0, ahead: bool = False) -> Samples:
+    """Finds the samples of trials with gaps. The time of a sample is that since the one before it, as in `arrays`, or with
+    `ahead` that until the next one.
 
     >>> samples_of(np.array([[True, False, True], [False, True, False]])).elapsed.tolist()
     [[1.0, 2.0], [2.0, 0.0]]
@@ -130,7 +131,20 @@ def samples_of(observed: Bool[np.ndarray, "trials bins"], step: float = 1.0) -> 
     index = np.argsort(~observed, axis=1, kind="stable")[:, :most]
     index = np.where(np.arange(most) < lengths[:, None], index, np.take_along_axis(index, (lengths - 1)[:, None], 1))
     elapsed = np.diff(index, axis=1, prepend=-1) * np.float32(step)
-    return Samples(index, np.maximum(lengths, 1), elapsed)
+    lengths = np.maximum(lengths, 1)
+    return Samples(index, lengths, until_next(elapsed, lengths) if ahead else elapsed)
+
+
+def until_next(
+    elapsed: Float[np.ndarray, "trials samples"], lengths: Int[np.ndarray, " trials"]
+) -> Float[np.ndarray, "trials samples"]:
+    """Returns the times from each sample to the next one, of times since the one before. The last keeps its own.
+
+    >>> until_next(np.array([[1.0, 2.0, 3.0, 0.0]]), np.array([3])).tolist()
+    [[2.0, 3.0, 3.0, 0.0]]
+    """
+    bin = np.arange(elapsed.shape[1])
+    return np.take_along_axis(elapsed, np.where(bin < lengths[:, None] - 1, bin + 1, bin), axis=1)
 
 
 def stratified_split(

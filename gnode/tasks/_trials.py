@@ -226,6 +226,7 @@ class Task:
     - `classes`: names of the classes, if they have any.
     - `input_names`, `output_names`: names of the inputs and of the outputs of a regression, for figures and reports.
     - `generator`: a `TrialGenerator` that draws new training trials on the device, for a task that is drawn at random.
+    - `since_before`: whether `dt` is the time since the sample before, which a path between samples does not fit.
 
     >>> trials = Trials(np.zeros((4, 10, 2)), np.zeros((4, 10, 1)), 0.1)
     >>> Task("mine", trials, trials, outputs=1)
@@ -244,6 +245,7 @@ class Task:
     generator: Any = None
     input_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
+    since_before: bool = False
 
     def __post_init__(self):
         errors.one_of("loss", self.loss, LOSSES)

@@ -62,6 +62,12 @@ OPTIONS: dict[str, Option] = {
         "task", yes_or_no, "A further input before the others for each: whether it was observed, yes or no.", "yes"
     ),
     "gaps": Option("task", str, "Bins without a sample: filled, or skipped (walker2d, characters)."),
+    "ahead": Option(
+        "task",
+        yes_or_no,
+        "With --gaps skipped or a column of times: let the bin of a sample last until the next one, yes or no.",
+        "yes",
+    ),
     "ends": Option("task", str, "Where the loss counts (characters): end of the 'padded' trial, or its 'own' end."),
     "standardise": Option("task", yes_or_no, "Own file: standardise the inputs, yes or no.", "yes"),
     "trial_column": Option("task", str, "Own .csv: column that identifies the trial."),

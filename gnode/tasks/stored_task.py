@@ -27,7 +27,7 @@ def write_task(path: Path, task: Task) -> None:
         trials = getattr(task, part)
         if trials is not None:
             arrays |= {f"{part}_{name}": np.asarray(getattr(trials, name)) for name in _ARRAYS}
-    names = ("name", "outputs", "loss", "when", *_NAMES)
+    names = ("name", "outputs", "loss", "when", "since_before", *_NAMES)
     arrays[_FACTS] = np.array(json.dumps({name: getattr(task, name) for name in names}))
     files.write_arrays(path, arrays, compressed=True)
 
@@ -43,7 +43,7 @@ def read_task(path: Path, draws: Callable[..., Any] | None = None) -> Task:
         trials = {part: _trials(part, arrays) for part in _PARTS if f"{part}_inputs" in arrays}
         named: dict[str, Any] = {name: tuple(facts[name]) for name in _NAMES if facts[name]}
         kept = {name: facts[name] for name in ("name", "outputs", "loss", "when")}
-        task = Task(**kept, **trials, **named)
+        task = Task(**kept, **trials, **named, since_before=facts.get("since_before", False))
     except (errors.ArgumentError, KeyError, TypeError, ValueError) as problem:
         raise files.damaged(path, str(problem)) from problem
     return task if draws is None else with_function(task, draws)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import PyTree
 
 from gnode import compiled_programs, errors, interrupts
@@ -109,10 +110,22 @@ def pose(net: AbstractNetwork, task: Task, settings: Settings, key: Key, data: D
     )
 
 
+def _check_path(net: AbstractNetwork, task: Task) -> None:
+    """Raises an `ArgumentError` if each bin has the time before its sample, but the path of the input that after it."""
+    path = net.solver.interpolation if isinstance(net, Network) else "hold"
+    lengths = np.asarray(task.train.dt)
+    if path != "hold" and task.since_before and not np.allclose(lengths[lengths > 0], task.dt, rtol=1e-4, atol=0):
+        raise errors.ArgumentError(
+            f"interpolation is {path!r}, which joins each sample with the next, but the bins of {task.name} last the time "
+            f"since the sample before; make the task with ahead=True (--ahead yes)."
+        )
+
+
 def _check_settings(net: AbstractNetwork, task: Task, settings: Settings) -> None:
     """Raises an `ArgumentError` for settings that this network or this task cannot be trained with."""
     if settings.fresh != "no":
         task.fresh_trials()
+    _check_path(net, task)
     if settings.dropout and not any(stack.depth > 1 for stack in stacks_of(net.cell)):
         raise errors.ArgumentError(
             f"dropout is {settings.dropout:g}, but {type(net.cell).__name__} has no hidden layers to leave units out of."

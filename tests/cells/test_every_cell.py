@@ -14,6 +14,8 @@ from gnode.cells import CELLS
 from gnode.errors import ArgumentError
 from gnode.precision import double, to_dtype
 from gnode.report import _write
+from gnode.solve import advance, rollout
+from gnode.solve._path import bins_of
 from gnode.train import run_folder
 
 SIZES = {"widths": (4,), "gate_widths": (), "noise_widths": (), "modes": 2, "order": 3}
@@ -22,6 +24,8 @@ STATE, TAU, DT = 3, 0.1, 0.05
 MORE = {
     "gru, 2 layers": {"model": "gru", "layers": 2},
     "s4d, 2 layers": {"model": "s4d", "layers": 2},
+    "gated_ncde, 2 layers": {"model": "gated_ncde", "layers": 2},
+    "cornn, 2 layers": {"model": "cornn", "layers": 2},
     "gnode, augmented": {"model": "gnode", "augment": 2},
     "lstm, augmented": {"model": "lstm", "augment": 2},
 }
@@ -52,6 +56,30 @@ def drawn(kind, **more):
 
 def task():
     return gnode.tasks.make("flipflop-square", key=0, **TRIALS)
+
+
+@pytest.mark.parametrize("path", ["hold", "linear"])
+@pytest.mark.parametrize("name", CELLS)
+def test_two_layers_by_one_rollout_and_bin_by_bin(name, path, x64):
+    """A rollout takes a layer through all bins before the next; `advance` and `step` take a bin through all layers.
+
+    A sample moves both layers, and so does the output of the lower one, which changes also where the input is constant.
+    """
+    options = {option: size for option, size in SIZES.items() if option in CELLS[name].options}
+    given = {"solver": {"interpolation": path}} | ({"bias_std": 0.5} if "bias_std" in CELLS[name].options else {})
+    net = build(name, 2, 1, state=2, layers=2, tau=0.3, key=0, initial="random", **options | given)
+    solver = net.solver
+    rng = np.random.default_rng(0)
+    xs, dt = jnp.asarray(rng.normal(size=(7, 2))), jnp.asarray([0.1, 0.2, 0.0, 0.1, 0.3, 0.0, 0.0])
+    h0 = jnp.asarray(rng.normal(size=net.cell.state_size))
+    bins = bins_of(net.cell, xs, dt, solver)
+    by_bins = lambda h, bin: (advance(net.cell, h, tuple(bin), solver),) * 2  # noqa: E731
+    by_steps = lambda h, length: (net.step(h, xs[0], length),) * 2  # noqa: E731
+    found = rollout(net.cell, xs, h0, dt=dt, method=solver)
+    np.testing.assert_allclose(found, jax.lax.scan(by_bins, h0, bins)[1], rtol=1e-12, atol=1e-13)
+    still = net.run(jnp.broadcast_to(xs[0], (1, 7, 2)), dt=dt[None], h0=h0).states[0]
+    np.testing.assert_allclose(still, jax.lax.scan(by_steps, h0, dt)[1], rtol=1e-12, atol=1e-13)
+    assert np.abs(found - still).max() > 1e-3
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -9,11 +9,13 @@ from numpy.polynomial import legendre
 
 from gnode import cells
 from gnode.cells import Stack
+from gnode.errors import ArgumentError
 from gnode.solve import Solver, advance, rollout
 
 INPUTS, UNITS = 2, 3
 CELLS = {
     "ode_lstm": {"widths": (4,)},
+    "ode_lstm, masked": {"widths": (4,), "masked": True},
     "gru_ode_bayes": {"impute": True},
     "gru_ode_bayes, masked": {"masked": True},
     "unicornn": {},
@@ -127,6 +129,33 @@ def test_a_missing_variable_is_not_looked_at(x64):
     assert np.abs(by_values[:, 0]).max() > 1e-3
     unmasked = filled(lambda: cells.gru_ode_bayes(2, UNITS, key=0))  # the same numbers, as all shapes are the same
     np.testing.assert_array_equal(unmasked.jump(h, jnp.array([0.7, 2.0])), jump(1.0, 1.0, 0.7, 2.0))
+
+
+def test_an_ode_lstm_flows_on_where_nothing_was_observed(x64):
+    """A mask of zeros leaves the flow of a constant F alone; any other is a sample, and the LSTM sees mask and values."""
+    own = {"widths": (4,)}
+    cell, plain = (
+        filled(lambda masked=m: cells.ode_lstm(4, UNITS, masked=masked, key=0, **own)) for m in (True, False)
+    )
+    drift, h = np.array([0.5, -0.2, 0.1]), np.asarray(state_of(cell))
+    rest = jax.tree.map(jnp.zeros_like, cell.F)
+    cell, plain = (
+        eqx.tree_at(lambda c: c.F, one, eqx.tree_at(lambda F: F.b[-1], rest, drift)) for one in (cell, plain)
+    )
+    masks = np.array([[0, 0], [1, 0], [0, 0], [0, 0], [1, 1]])
+    values = np.random.default_rng(4).normal(size=(5, 2))
+    xs, lengths = np.concatenate([masks, values], 1), np.array([0.3, 0.2, 0.1, 0.4, 0.2])
+    found = rollout(cell, xs, h, dt=lengths)
+    for x, mask, length, state in zip(xs, masks, lengths, found):
+        position, memory = np.split(h, 2)
+        if mask.any():
+            position, memory = lstm_in_numpy(cell, position, memory, x)
+        h = np.concatenate([position + length / 0.4 * drift, memory])
+        np.testing.assert_allclose(state, h, rtol=1e-12, atol=1e-13)
+    everything = np.concatenate([np.ones((5, 2)), values], 1)
+    np.testing.assert_array_equal(*(rollout(one, everything, h, dt=lengths) for one in (cell, plain)))
+    with pytest.raises(ArgumentError, match="masked is True, but there are 3 inputs"):
+        cells.ode_lstm(3, UNITS, masked=True, key=0)
 
 
 class Oscillators:

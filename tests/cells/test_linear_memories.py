@@ -339,6 +339,34 @@ def test_units_that_augment_begin_at_zero_and_stay_unseen(model, copies, x64):
     assert float(jnp.abs(weights[:, 3:]).max()) > 0  # what is seen depends on them
 
 
+AUGMENTED = {
+    "node": ({}, [3, 4]),
+    "lstm": ({}, [3, 4, 8, 9]),
+    "lem": ({}, [3, 4, 8, 9]),
+    "cornn": ({"layers": 2}, [3, 4, 8, 9, 13, 14, 18, 19]),
+    # Two modes of each feature: 6 to 9 of 10, the real parts, and again for the imaginary ones.
+    "s4d": ({"modes": 2}, [6, 7, 8, 9, 16, 17, 18, 19]),
+    "lru": ({}, []),
+    "lmu": ({"order": 10}, [13, 14]),
+}
+"""For each cell of 3 units and 2 more the places that these have in its state."""
+
+
+@pytest.mark.parametrize("model", AUGMENTED)
+def test_what_begins_at_zero_in_an_augmented_network(model, x64):
+    """Moving what is seen of the last two units moves these places alone, where every variable belongs to some unit."""
+    how, places = AUGMENTED[model]
+    net = build(model, 2, 4, state=3, augment=2, initial="affine", key=0, **how)
+    start = net.initial(jnp.asarray(XS[0, 0]))
+    assert np.flatnonzero(np.asarray(start) == 0).tolist() == places
+    plain = net.initial.state(jnp.asarray(XS[0, 0]))
+    rest = np.setdiff1d(np.arange(net.cell.state_size), places)
+    np.testing.assert_array_equal(start[rest], plain[rest])
+    if model == "s4d":  # a closed form of who owns a mode: the features that it moves
+        seen = jax.jacfwd(lambda h: net.cell.features(net.cell.as_modes(h)))(plain)
+        assert np.unique(np.nonzero(np.abs(seen[3:]).sum(0))[0]).tolist() == places
+
+
 def test_the_flow_of_lru_turns_by_less_than_half_a_turn_in_tau(x64):
     """Of all flows with the authors' step at dt = tau it is the slowest, so that other steps stay near it."""
     cell = cells.lru(2, 4, modes=200, mix=False, key=0)

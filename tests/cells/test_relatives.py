@@ -7,11 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from three_eighths import three_eighths
 
 from gnode import cells
 from gnode.cells import GRUODE, CoRNN, FixedTimescale, HeavyBall, Stack
 from gnode.errors import ArgumentError
 from gnode.solve import Solver, rollout_batch
+from gnode.solve._bin import moved
+from gnode.solve._path import Bin
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "relatives"
 SECOND = FixedTimescale(jnp.array(1.0))
@@ -73,6 +76,30 @@ def test_heavy_balls(kind, x64):
     for place in on_grid:
         expected = ours(given[f"{kind}/euler"][place])
         np.testing.assert_allclose(found[:, round(times[place] / step) - 1], expected, rtol=1e-10, atol=1e-12)
+    assert_their_rule_of_order_4(cell, given, kind, (h0, ours))
+
+
+def assert_their_rule_of_order_4(cell, given, kind, states_as):
+    """States and gradients by the 3/8 rule, which torchdiffeq calls rk4. Only `ghbnode` trains its pull."""
+    (h0, ours), step, times = states_as, float(given["step"]), np.asarray(given["times"])
+    bin, ends = Bin(jnp.zeros(1), None, jnp.array(step)), np.round(times / step).astype(int)
+    np.testing.assert_allclose(ends[[0, -1]] * step, times[[0, -1]], rtol=1e-12)
+
+    def run(cell):
+        one = jax.vmap(lambda h: moved(cell, h, bin, Solver("rk4"), three_eighths))
+        return jnp.concatenate([h0[None], jax.lax.scan(lambda h, _: (one(h),) * 2, h0, length=ends[-1])[1]])
+
+    found = jax.jit(run)(cell)
+    for place in np.flatnonzero(np.isclose(ends * step, times)):
+        np.testing.assert_allclose(found[ends[place]], ours(given[f"{kind}/rk4"][place]), rtol=1e-10, atol=1e-12)
+    gradient = eqx.filter_jit(eqx.filter_grad(lambda cell: jnp.sum(run(cell)[-1] ** 2)))(cell)
+    mine = {"gamma.param": jnp.atleast_1d(gradient.damping), "df.dense2.weight": gradient.F.W[1]}
+    if kind == "ghbnode":
+        mine["corr.param"] = jnp.atleast_1d(gradient.pull)
+    stored_ones = {name.split("/")[-1] for name in given if name.startswith(f"{kind}/rk4/gradient/")}
+    assert set(mine) == stored_ones
+    for name, value in mine.items():
+        np.testing.assert_allclose(value, given[f"{kind}/rk4/gradient/{name}"], rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["full", "minimal", "full_autonomous", "minimal_autonomous"])

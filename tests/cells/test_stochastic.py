@@ -174,6 +174,45 @@ def test_stationary_moments_of_an_ornstein_uhlenbeck_process(name, x64):
     assert np.all(np.abs(correlations) < SIGMAS / np.sqrt(trials))  # every unit has noise of its own
 
 
+def moments_of_the_end(cell, h0, bins, T):
+    """The mean and variance of the last state, from rollouts alone: where it is affine in the noise they are no estimates.
+
+    Without noise it is the mean; the noise of one bin alone moves it by what that bin adds to the deviation.
+    """
+    size = cell.state_size
+    noise = jnp.concatenate(
+        [jnp.zeros((1, bins, size)), jnp.broadcast_to(jnp.eye(bins)[..., None], (bins, bins, size))]
+    )
+    xs, start = jnp.zeros((bins + 1, bins, 1)), jnp.full((bins + 1, size), h0)
+    found = rollout_batch(cell, xs, start, jnp.full((bins + 1, bins), T / bins), Solver(), noise=noise)[:, -1]
+    return np.asarray(found[0]), np.sum(np.asarray(found[1:] - found[0]) ** 2, axis=0)
+
+
+@pytest.mark.parametrize("name", ["written out", "nsde", "gated_nsde"])
+def test_weak_order_is_one_for_an_ornstein_uhlenbeck_process(name, x64):
+    """Of the mean, the variance and the second moment, without sampling, for each unit; the scheme's are known as well."""
+    T, h0, levels = 1.0, 1.3, (128, 256, 512)
+    if name == "written out":
+        cell, k, m, s = OrnsteinUhlenbeck(a=0.9, m=0.4, s=0.7), 0.9 / TAU, 0.4, 0.7 / TAU
+    else:
+        tau, m, s = np.array([0.5, 1.0, 0.8]), np.array([1.0, -2.0, 0.4]), np.array([0.3, 0.6, 0.9])
+        logits = np.array([0.0, 1.0, -0.5])
+        cell = with_constants(cells.CELLS[name](1, 3, widths=(3,), tau=tau, key=0), m, logits, s)
+        k, s = (1 / (1 + np.exp(-logits)) if name == "gated_nsde" else 1.0) / tau, s / tau
+    mean, variance = m + (h0 - m) * np.exp(-k * T), s**2 * -np.expm1(-2 * k * T) / (2 * k)
+    errors = []
+    for bins in levels:
+        found_mean, found_variance = moments_of_the_end(cell, h0, bins, T)
+        r = 1 - k * T / bins
+        np.testing.assert_allclose(found_mean, m + (h0 - m) * r**bins, rtol=1e-11)
+        np.testing.assert_allclose(found_variance, s**2 * T / bins * (1 - r ** (2 * bins)) / (1 - r**2), rtol=1e-10)
+        second = found_variance + found_mean**2 - variance - mean**2
+        errors.append([found_mean - mean, found_variance - variance, second])
+    slopes = np.log2(np.abs(errors)[:-1] / np.abs(errors)[1:])
+    np.testing.assert_allclose(slopes[-1], 1, atol=0.02)
+    assert np.all(np.abs(slopes[1] - 1) < 0.6 * np.abs(slopes[0] - 1))  # and nearer the shorter the bins: by one half
+
+
 def test_noise_is_that_of_the_start_of_the_bin_and_none_in_padding(x64):
     """end = flow(h) + noise sqrt(dt) / tau diffusion(h): Ito, also where the flow takes several steps in a bin."""
     cell, rng = cells.gated_nsde(2, 3, widths=(5,), tau=(0.5, 1.0, 2.0), key=0), np.random.default_rng(0)

@@ -1,11 +1,17 @@
 """A user's own arrays as a task."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import gnode
 from gnode import tasks
 from gnode.errors import ArgumentError
+from gnode.solve import Solver
+from gnode.solve._path import bins_of, slope_at
 from gnode.tasks import Series, arrays
+from gnode.tasks.stored_task import read_task, write_task
 
 X, Y = np.random.default_rng(0).normal(size=(20, 5, 2)), np.random.default_rng(1).normal(size=(20, 5, 1))
 T = np.tile(0.1 * np.arange(5), (20, 1))
@@ -132,6 +138,58 @@ def test_filling_knows_the_times_of_samples():
     gap = np.array([[[0.0], [np.nan], [1.0]]] * 4)
     task = arrays(gap, np.zeros((4, 3, 1)), times=[[0.0, 0.9, 1.0]] * 4, fill="linear", validation=0.25)
     np.testing.assert_allclose(task.train.inputs[0, :, 0], [0.0, 0.9, 1.0], rtol=1e-6)
+
+
+UNEVEN = np.array([0.0, 1.0, 4.0, 5.0])
+
+
+def uneven(**options):
+    """Trials whose input is the time itself, at uneven samples, one to be filled; every second ends a sample early."""
+    times = np.tile(UNEVEN, (4, 1))
+    times[1::2, 3] = np.nan
+    given = {"timestamp": "seconds", "fill": "linear", "validation": 0.25} | options
+    values = np.where(UNEVEN == 1.0, np.nan, np.nan_to_num(times))
+    return arrays(values[..., None], np.zeros((4, 4, 1)), times=times, **given)
+
+
+@pytest.mark.parametrize("path", ["linear", "hermite", "natural"])
+def test_the_path_between_samples_has_the_slope_of_what_was_sampled(path):
+    """X = t has the slope 1 between all samples, and none after the last; with the time before each it would not."""
+    task = uneven(ahead=True)
+    assert not task.since_before
+    cell = gnode.cells.gated_ncde(2, 2, widths=(3,), key=0)
+    for xs, dt, length in zip(task.train.inputs, task.train.dt, task.train.lengths):
+        bins = bins_of(cell, jnp.asarray(xs), jnp.asarray(dt), Solver(interpolation=path))
+        for k in range(length):
+            bin = jax.tree.map(lambda leaf, k=k: leaf[k], bins)
+            for share in (0.0, 0.4, 1.0):
+                slope = slope_at(bin, share) / bin.length
+                np.testing.assert_allclose(slope, float(k < length - 1), atol=1e-6)
+        np.testing.assert_allclose(np.cumsum(dt[: length - 1]), UNEVEN[1:length])
+        assert dt[length - 1] == dt[length - 2]
+        np.testing.assert_array_equal(dt[length:], 0)
+    before = uneven()
+    np.testing.assert_array_equal(before.train.dt[:, 1:3], np.tile([1.0, 3.0], (3, 1)))
+    np.testing.assert_array_equal(before.train.inputs[..., 1], task.train.inputs[..., 1])
+
+
+def test_a_path_between_samples_refuses_bins_of_the_time_before(tmp_path):
+    """Where it makes a difference: not with `hold`, equal times, lengths of one's own, or the time after each sample."""
+    paths = {
+        path: gnode.build("gated_ncde", 2, 1, state=2, widths=(3,), key=0, solver={"interpolation": path})
+        for path in ("hold", "linear")
+    }
+    short = {"epochs": 1, "batch_size": 3}
+    with pytest.raises(ArgumentError, match=r"interpolation is 'linear', which .*ahead=True \(--ahead yes\)\.$"):
+        gnode.fit(paths["linear"], uneven(), **short)
+    own = arrays(X, Y, np.tile([1.0, 3.0, 1.0, 1.0, 1.0], (20, 1)))
+    equal = arrays(X, Y, times=T)
+    for task, path in ((uneven(), "hold"), (uneven(ahead=True), "linear"), (own, "linear"), (equal, "linear")):
+        assert gnode.fit(paths[path], task, **short).status == "finished"
+    write_task(tmp_path / "task.npz", uneven())
+    assert read_task(tmp_path / "task.npz").since_before
+    with pytest.raises(ArgumentError, match="ahead is True, but only bins whose lengths come from times"):
+        arrays(X, Y, 0.1, ahead=True)
 
 
 def test_a_validation_set_without_a_target_is_refused():

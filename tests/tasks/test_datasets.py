@@ -170,12 +170,19 @@ def test_walker2d_without_the_gaps():
             np.testing.assert_array_equal(found.targets[trial], filled.targets[trial, seen])
             np.testing.assert_array_equal(found.dt[trial], np.diff(seen, prepend=-1))
         assert np.all(found.mask == 1)
+    ahead = tasks.make("walker2d", fill="hold", gaps="skipped", ahead=True)
+    assert alone.since_before
+    assert not ahead.since_before
+    assert not grid.since_before
+    np.testing.assert_array_equal(ahead.train.dt[:, :-1], alone.train.dt[:, 1:])
+    np.testing.assert_array_equal(ahead.train.dt[:, -1], alone.train.dt[:, -1])
     assert tasks.last_value_error(alone.test) == pytest.approx(tasks.last_value_error(grid.test), rel=1e-6)
 
 
 def test_letters_without_the_gaps():
     """The last sample before the end of the trial is the last bin, and the samples are those of the filled trials."""
     grid, alone = tasks.make("characters", ends="own"), tasks.make("characters", ends="own", gaps="skipped")
+    ahead = tasks.make("characters", ends="own", gaps="skipped", ahead=True)
     masked = tasks.make("characters", ends="own", masks=True)
     observed = masked.train.inputs[..., 0] > 0
     for trial, count in enumerate(alone.train.lengths):
@@ -184,6 +191,9 @@ def test_letters_without_the_gaps():
         np.testing.assert_array_equal(alone.train.inputs[trial, :count], grid.train.inputs[trial, seen])
         np.testing.assert_array_equal(alone.train.dt[trial, :count], np.diff(seen, prepend=-1))
         assert np.all(alone.train.dt[trial, count:] == 0)
+        np.testing.assert_array_equal(ahead.train.dt[trial, : count - 1], np.diff(seen))
+        assert ahead.train.dt[trial, count - 1] == alone.train.dt[trial, count - 1]
+        assert np.all(ahead.train.dt[trial, count:] == 0)
 
 
 def test_masks_come_first_and_say_what_was_observed():

@@ -41,6 +41,7 @@ def characters(
     counts: bool = False,
     ends: str = "padded",
     gaps: str = "filled",
+    ahead: bool = False,
     masks: bool = False,
     key: Key | int = 0,
 ) -> Task:
@@ -59,6 +60,7 @@ def characters(
     - `ends`: whether the loss counts at the last bin of the "padded" trial or of the trial's "own" samples.
     - `gaps`: "filled" has every bin; "skipped" leaves out those without a sample, and a bin is as long as the time since the
       sample before (`fill` then does nothing).
+    - `ahead`: whether such a bin lasts until the next sample instead, as an `interpolation` other than "hold" needs.
     - `masks`: whether to put a channel before the inputs for each of them that says whether it was observed.
     - `key`: seed or key of the split and of the dropped bins; the split does not depend on `dropped`.
 
@@ -73,14 +75,11 @@ def characters(
     series, values, parts = letters_with_gaps(dropped, key)
     assert series.labels is not None
     observed, stamps = ~np.isnan(values), time_stamps(len(series), values.shape[1], STEP, timestamp)
-    columns = [stamps, fill_missing(values, fill)]
-    if counts:
-        columns.append(observation_counts(observed))
+    columns = [stamps, fill_missing(values, fill), *([observation_counts(observed)] if counts else [])]
     inputs = np.concatenate(columns, axis=2, dtype=np.float32)
-    if masks:
-        inputs = with_masks(inputs, observed, stamps.shape[2])
+    inputs = with_masks(inputs, observed, stamps.shape[2]) if masks else inputs
     lengths = series.lengths if ends == "own" else np.full(len(series), values.shape[1])
-    everything = _trials(inputs, series.labels, lengths, observed if gaps == "skipped" else None)
+    everything = _trials(inputs, series.labels, lengths, observed if gaps == "skipped" else None, ahead)
     given = {"dropped": dropped, "fill": fill, "timestamp": timestamp, "counts": counts}
     return Task(
         name=NAME,
@@ -92,15 +91,18 @@ def characters(
         when="last",
         classes=series.label_names,
         input_names=None if series.channels != len(CHANNELS) else _input_names(timestamp, counts, masks),
-        options={**given, "ends": ends, "gaps": gaps, "masks": masks, "key": plain_key(key)},
+        since_before=gaps == "skipped" and not ahead,
+        options={**given, "ends": ends, "gaps": gaps, "ahead": ahead, "masks": masks, "key": plain_key(key)},
     )
 
 
-def _trials(inputs: np.ndarray, labels: np.ndarray, lengths: np.ndarray, observed: np.ndarray | None) -> Trials:
+def _trials(
+    inputs: np.ndarray, labels: np.ndarray, lengths: np.ndarray, observed: np.ndarray | None, ahead: bool
+) -> Trials:
     """Makes trials of every bin or, if it is given what of every bin and channel was observed, of the samples alone."""
     if observed is None:
         return Trials(inputs, labels, STEP, lengths=lengths)
-    samples = samples_of(observed.any(axis=2) & (np.arange(inputs.shape[1]) < lengths[:, None]), STEP)
+    samples = samples_of(observed.any(axis=2) & (np.arange(inputs.shape[1]) < lengths[:, None]), STEP, ahead)
     return Trials(samples.of(inputs), labels, samples.elapsed, lengths=samples.lengths)
 
 

@@ -35,6 +35,7 @@ def walker2d(
     fill: str = "natural",
     timestamp: str = "relative",
     gaps: str = "filled",
+    ahead: bool = False,
     masks: bool = False,
     key: int = 0,
 ) -> Task:
@@ -50,6 +51,7 @@ def walker2d(
     - `timestamp`: first channel: "relative" (bin / 84), "seconds" or "none".
     - `gaps`: "filled" has every bin; "skipped" has the 64 samples alone, each as a bin as long as the time since the sample
       before, which is what networks for irregular times get (`fill` then does nothing).
+    - `ahead`: whether such a bin lasts until the next sample instead, as an `interpolation` other than "hold" needs.
     - `masks`: whether to put a channel before the inputs for each of them that says whether it was observed.
     - `key`: whole number that is added to the seeds of the split and of the gaps; 0 gives the published windows.
 
@@ -60,14 +62,15 @@ def walker2d(
     key = errors.whole("key", key, at_least=0, at_most=2**32 - 1 - DROP_SEED)  # numpy's seeds have 32 bits
     errors.one_of("fill", fill, FILLS)
     errors.one_of("gaps", gaps, GAPS)
-    made = {part: _trials(grid, fill, timestamp, gaps, masks) for part, grid in windows_with_gaps(key).items()}
+    made = {part: _trials(grid, fill, timestamp, gaps, ahead, masks) for part, grid in windows_with_gaps(key).items()}
     return Task(
         name=NAME,
         train=made["train"],
         validation=made["validation"],
         test=made["test"],
         outputs=made["train"].targets.shape[2],
-        options={"fill": fill, "timestamp": timestamp, "gaps": gaps, "masks": masks, "key": key},
+        since_before=gaps == "skipped" and not ahead,
+        options={"fill": fill, "timestamp": timestamp, "gaps": gaps, "ahead": ahead, "masks": masks, "key": key},
     )
 
 
@@ -122,7 +125,7 @@ def _kept(samples: int, dropping: np.random.RandomState) -> Bool[np.ndarray, " s
     return dropping.rand(samples) < 1 - DROPPED  # "> DROPPED" would drop other samples than the benchmark
 
 
-def _trials(grid: OnGrid, fill: str, timestamp: str, gaps: str, masks: bool) -> Trials:
+def _trials(grid: OnGrid, fill: str, timestamp: str, gaps: str, ahead: bool, masks: bool) -> Trials:
     trials, bins, _ = grid.values.shape
     stamps, observed = time_stamps(trials, bins, STEP, timestamp), ~np.isnan(grid.values)
     inputs = np.concatenate([stamps, fill_missing(grid.values, fill)], axis=2, dtype=np.float32)
@@ -132,6 +135,6 @@ def _trials(grid: OnGrid, fill: str, timestamp: str, gaps: str, masks: bool) -> 
     assert grid.target_mask is not None
     if gaps == "filled":
         return Trials(inputs, grid.targets, STEP, mask=grid.target_mask, lengths=grid.lengths)
-    samples = samples_of(np.any(observed, axis=2), STEP)
+    samples = samples_of(np.any(observed, axis=2), STEP, ahead)
     targets, mask = samples.of(grid.targets), samples.of(grid.target_mask)
     return Trials(samples.of(inputs), targets, samples.elapsed, mask=mask, lengths=samples.lengths)
