@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax.core import Tracer
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from gnode import devices, errors
 from gnode.arguments import checked, real_array
@@ -27,7 +27,7 @@ from gnode.solve import (
     rollout_batch,
     rollout_batch_at_once,
 )
-from gnode.solve.parallel import is_at_once
+from gnode.solve.parallel import goes_at_once
 from gnode.types import Key, as_key
 
 
@@ -136,10 +136,21 @@ class Network(AbstractNetwork):
         states = rollout_batch(self.cell, xs, starts, dt, self.solver, gradient_only, noise)
         return Trajectory(self.read(states, xs), states)
 
-    @property
-    def is_at_once(self) -> bool:
-        """Whether the solver computes all bins at once, so that `batch_at_once` says how that went."""
-        return is_at_once(self.solver)
+    def goes_at_once(self, trials: int, bins: int) -> bool:
+        """Whether a batch of so many trials and bins is computed all at once: if the solver says so, or where that wins."""
+        return goes_at_once(self.cell, self.solver, trials, bins)
+
+    def batch_with_status(
+        self,
+        xs: Float[Array, "trials time inputs"],
+        dt: Float[Array, "trials time"],
+        h0: Array | None = None,
+        noise: Array | None = None,
+    ) -> tuple[Trajectory, Bool[Array, ""]]:
+        if not self.goes_at_once(*xs.shape[:2]):
+            return super().batch_with_status(xs, dt, h0, noise)
+        found, at_once = self.batch_at_once(xs, dt, h0, noise)
+        return found, at_once.converged
 
     def batch_at_once(
         self,
