@@ -107,9 +107,10 @@ and without the fused kernel, and the whole grid of the flip-flop task: [results
 - On a CPU, the gates' values kept in place of their pre-activations: putting them together costs more than computing them
   again. Two or four bins per iteration: slower than one.
 
-The kernels are written for Pallas' Triton backend, which newer versions of JAX call deprecated. If it is missing or does
-not run, training says so and uses the loop, unless a kernel was requested by name; without a GPU the loop is always used
-instead. The kernels were run on an H200 only; on older GPUs none is chosen."""
+The kernels are written for Pallas' Triton backend, which newer versions of JAX call deprecated; `solve/gpu/backend.py` alone
+knows it, and takes others. If it is missing or does not run, training says so and uses the loop, and a kernel that is
+requested by name is refused in a sentence (a run that began with it goes on by the loop). Without a GPU the loop is always
+used instead. The kernels were run on an H200 only; on older GPUs none is chosen."""
 
 
 def times_gnode(file: str, way: str) -> dict[str, float]:

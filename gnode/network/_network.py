@@ -1,5 +1,6 @@
 """The network: a cell with an initial state and a readout, integrated by a solver."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -98,6 +99,13 @@ class Network(AbstractNetwork):
     def check(self) -> None:
         devices.check_cores(self.solver.cores)
         check_kernel(self.cell, self.solver)
+
+    def with_solver(self, solver: Solver) -> "Network":
+        """Returns the same network with another solver."""
+        other = object.__new__(type(self))
+        for field in dataclasses.fields(self):
+            object.__setattr__(other, field.name, solver if field.name == "solver" else getattr(self, field.name))
+        return other
 
     @checked
     def __call__(
