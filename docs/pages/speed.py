@@ -106,6 +106,8 @@ and without the fused kernel, and the whole grid of the flip-flop task: [results
   the loop's product, and several times slower if the array then takes the layer's values.
 - On a CPU, the gates' values kept in place of their pre-activations: putting them together costs more than computing them
   again. Two or four bins per iteration: slower than one.
+- All bins at once with a trust radius, beyond which a state took its own step in place of Newton's correction: of the
+  trained networks of the tables, also with other initial states, weights and lengths, none needed fewer rounds for it.
 
 The kernels are written for Pallas' Triton backend, which newer versions of JAX call deprecated; `solve/gpu/backend.py` alone
 knows it, and takes others. If it is missing or does not run, training says so and uses the loop, and a kernel that is
