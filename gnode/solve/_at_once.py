@@ -151,7 +151,10 @@ class _Guess(NamedTuple):
 
 
 def _newton(newton: Newton, values: PyTree, h0: Array, bins: PyTree, guess: Array) -> _Guess:
-    tolerance = ROUNDING * float(jnp.finfo(guess.dtype).eps)
+    eps = float(jnp.finfo(guess.dtype).eps)
+    # A correction that is no larger leaves an error of about its square, which is rounding. In chaos, where errors grow, a
+    # residual of rounding asks for a large one, and nothing is known about the states that it leads to.
+    tolerance, small = ROUNDING * eps, math.sqrt(eps)
 
     def goes_on(now: _Guess) -> Array:
         return ~now.converged & (now.rounds < newton.rounds)
@@ -159,11 +162,13 @@ def _newton(newton: Newton, values: PyTree, h0: Array, bins: PyTree, guess: Arra
     def improve(now: _Guess) -> _Guess:
         ends, J = _linearised(newton, values, _before(h0, now.states), bins)
         residual = ends - now.states
-        error = jnp.max(jnp.abs(residual) / (1 + jnp.abs(now.states)))
+        size = 1 + jnp.abs(now.states)
         correction = solve_recurrence(J, residual)
+        # Compared one by one, because what is not a number is not small, and a maximum may overlook it.
+        is_near = (jnp.abs(residual) <= tolerance * size) & (jnp.abs(correction) <= small * size)
         is_finite = jnp.all(jnp.isfinite(correction), axis=-1, keepdims=True)
         new = jnp.where(is_finite, now.states + correction, ends)
-        return _Guess(new, now.rounds + 1, error <= tolerance)
+        return _Guess(new, now.rounds + 1, jnp.all(is_near))
 
     return jax.lax.while_loop(goes_on, improve, _Guess(guess, jnp.int32(0), jnp.bool_(False)))
 
