@@ -9,7 +9,16 @@ from at_once_cases import TIME, TRIALS, assert_same, compare, trials_for
 
 from gnode import cells, errors
 from gnode.cells import Cell
-from gnode.solve import Solver, _recurrence, parallel, rollout, rollout_at_once, rollout_batch, rollout_batch_at_once
+from gnode.solve import (
+    Solver,
+    _at_once,
+    _recurrence,
+    parallel,
+    rollout,
+    rollout_at_once,
+    rollout_batch,
+    rollout_batch_at_once,
+)
 from gnode.solve._recurrence import solve_backwards, solve_recurrence
 from gnode.solve.gpu.side_by_side import side_by_side
 
@@ -168,6 +177,26 @@ def test_every_round_makes_one_more_state_exact_also_where_corrections_overflow(
     found = rollout_at_once(Cubic(), xs, jnp.zeros(2), dt=0.1, guess=guess, rounds=25)
     assert bool(found.converged)
     assert_same(found.states, rollout(Cubic(), xs, jnp.zeros(2), dt=0.1, time="loop"), 1e-6)
+
+
+class Logistic(Cell):
+    """Whose Euler step of one second is the logistic map h <- 4 h (1 - h), the simplest chaos."""
+
+    inputs: int = eqx.field(static=True, default=0)
+    units: int = eqx.field(static=True, default=1)
+
+    def vector_field(self, h, x):
+        return 4 * h * (1 - h) - h
+
+
+def test_states_that_miss_by_rounding_are_refused_where_the_correction_is_large(monkeypatch):
+    """In chaos a residual of rounding asks for a correction of any size, which leads away from all trajectories."""
+    monkeypatch.setattr(_at_once, "_side_by_side", lambda newton, values, h0, bins, guess: guess)
+    given = Logistic(), jnp.zeros((60, 0)), jnp.array([0.3])
+    loop = rollout(*given, dt=1.0, time="loop")
+    found = rollout_at_once(*given, dt=1.0, guess=loop.at[5].add(1e-7), rounds=1)
+    assert not bool(found.converged)
+    np.testing.assert_array_equal(found.states, loop)
 
 
 class Linear(Cell):
