@@ -36,8 +36,10 @@ KEPT_WHEN_FULL = 0.8
 """The share of `LARGEST` that stays when something has to go, so that not every process removes something."""
 STAMP = "checked"
 """Its time is when the entries of a folder were last checked; only newer ones may be half written."""
-ENTRIES = "*-cache"
-"""What JAX calls its files."""
+PROGRAMS = "*-cache"
+"""What JAX calls compiled programs."""
+MACHINES = "[0-9a-f]" * 16
+"""What folders of machine types are called. Nothing beside them is ever removed: a user may have named any folder."""
 
 _begun = False
 
@@ -67,14 +69,15 @@ def begin() -> None:
 
 
 def tidy(whole: Path, mine: Path, largest: int = LARGEST) -> None:
-    """Removes entries of this machine that are not whole, and the oldest of all machines if they need too much space."""
+    """Removes programs of this machine that are not whole, and the oldest files of all machines if there are too many."""
     stamp = mine / STAMP
     checked = stamp.stat().st_mtime if stamp.exists() else 0.0
-    for entry in _entries(mine):
+    for entry in _entries(mine, PROGRAMS):
         if entry.written >= checked - 1 and not _is_whole(entry.path):
             entry.path.unlink(missing_ok=True)
     stamp.touch(mode=0o600)
-    entries = _entries(whole)
+    # All files, not programs alone: XLA keeps what it measured on a GPU beside them.
+    entries = [entry for folder in whole.glob(MACHINES) for entry in _entries(folder, "*") if entry.path.name != STAMP]
     size = sum(entry.size for entry in entries)
     if size > largest:
         for entry in sorted(entries, key=lambda entry: entry.used):
@@ -91,12 +94,14 @@ class _Entry(NamedTuple):
     used: float
 
 
-def _entries(folder: Path) -> list[_Entry]:
-    """Returns the compiled programs in a folder and the folders in it. One that another process removes is left out."""
+def _entries(folder: Path, pattern: str) -> list[_Entry]:
+    """Returns the files in a folder and the folders in it. One that another process removes is left out."""
     found: list[_Entry] = []
-    for path in folder.rglob(ENTRIES):
+    for path in folder.rglob(pattern):
         with contextlib.suppress(FileNotFoundError):
             status = path.lstat()
+            if stat.S_ISDIR(status.st_mode):
+                continue
             found.append(_Entry(path, status.st_size, status.st_mtime, max(status.st_atime, status.st_mtime)))
     return found
 

@@ -90,20 +90,23 @@ def test_a_folder_that_others_can_write_is_not_used(tmp_path):
 
 
 def test_the_oldest_go_when_there_are_too_many(tmp_path):
-    mine, other = tmp_path / "mine", tmp_path / "other"
-    for folder in (mine, other):
+    mine, other, measured = tmp_path / ("1" * 16), tmp_path / ("a" * 16), tmp_path / ("1" * 16) / "autotuned"
+    for folder in (mine, other, measured):
         folder.mkdir()
+    (tmp_path / "notes").write_bytes(bytes(50_000))  # a user's, who named this folder for the cache
     compilation_cache.tidy(tmp_path, mine)  # what is older than this is not read again, which would count as being used
     now = time.time()
     for age in range(10):
-        path = (mine, other)[age % 2] / f"{age}-cache"
+        path = (mine, other, measured)[age % 3] / (f"{age}-cache" if age % 3 < 2 else str(age))
         path.write_bytes(compilation_cache.zlib.compress(os.urandom(1000)))
         os.utime(path, (now - 1000 * age, now - 1000 * age))
     size = path.stat().st_size
     compilation_cache.tidy(tmp_path, mine, largest=9 * size)
-    assert sorted(path.name for path in tmp_path.rglob("*-cache")) == [f"{age}-cache" for age in range(7)]
+    left = {path.name for path in tmp_path.rglob("*") if path.is_file()} - {compilation_cache.STAMP, "notes"}
+    assert sorted(left) == ["0-cache", "1-cache", "2", "3-cache", "4-cache", "5", "6-cache"]
     compilation_cache.tidy(tmp_path, mine, largest=9 * size)
-    assert len(list(tmp_path.rglob("*-cache"))) == 7
+    assert len(list(tmp_path.rglob("*-cache"))) == 5
+    assert (tmp_path / "notes").exists()
 
 
 def test_only_new_entries_are_checked(tmp_path):

@@ -76,6 +76,8 @@ and without the fused kernel, and the whole grid of the flip-flop task: [results
   `cores`, an explicit and recorded choice (`gnode train --cores 2`), because the sums are then taken in another order. It
   pays with many trials or wide layers: in the CPU's table of one gradient all cores are not faster than one for
   {all_cores}, and faster for all other shapes.
+  In the same table PyTorch, on all cores, is faster than gnode on all cores for
+  {pytorch}.
 - **Values that both halves of a step share are computed once**: LEM's forward-backward Euler takes its gates from the old
   state for both halves (`Cell.fields_of_blocks`).
 - **All bins of a trajectory at once** (`time="parallel"`, `gnode/solve/_at_once.py`): Newton's method on the whole sequence
@@ -106,10 +108,13 @@ and without the fused kernel, and the whole grid of the flip-flop task: [results
   the loop's product, and several times slower if the array then takes the layer's values.
 - On a CPU, the gates' values kept in place of their pre-activations: putting them together costs more than computing them
   again. Two or four bins per iteration: slower than one.
+- All bins at once with a trust radius, beyond which a state took its own step in place of Newton's correction: of the
+  trained networks of the tables, also with other initial states, weights and lengths, none needed fewer rounds for it.
 
-The kernels are written for Pallas' Triton backend, which newer versions of JAX call deprecated. If it is missing or does
-not run, training says so and uses the loop, unless a kernel was requested by name; without a GPU the loop is always used
-instead. The kernels were run on an H200 only; on older GPUs none is chosen."""
+The kernels are written for Pallas' Triton backend, which newer versions of JAX call deprecated; `solve/gpu/backend.py` alone
+knows it, and takes others. If it is missing or does not run, training says so and uses the loop, and a kernel that is
+requested by name is refused in a sentence (a run that began with it goes on by the loop). Without a GPU the loop is always
+used instead. The kernels were run on an H200 only; on older GPUs none is chosen."""
 
 
 def times_gnode(file: str, way: str) -> dict[str, float]:
@@ -123,6 +128,14 @@ def where_cores_do_not_pay() -> str:
     return ", ".join(shape for shape, times in times_gnode("gradient-cpu", "gnode, all cores").items() if times >= 1)
 
 
+def where_pytorch_is_faster() -> str:
+    """Names the shapes for which PyTorch is faster than gnode with all cores."""
+    cores = times_gnode("gradient-cpu", "gnode, all cores")
+    rows = json.loads((MEASURED / "gradient-cpu.json").read_text())["rows"]
+    theirs = {row["shape"]: row["times gnode"] for row in rows if row["gradient by"].startswith("PyTorch")}
+    return ", ".join(shape for shape, times in theirs.items() if times < cores[shape]) or "none of the shapes"
+
+
 def streamed_beside_loop() -> str:
     """Says how long the streamed kernel takes, by the networks that are side by side."""
     found = times_gnode("gradient-side-by-side-gpu", "gnode, streamed kernel")
@@ -130,5 +143,7 @@ def streamed_beside_loop() -> str:
 
 
 def page() -> str:
-    head = HEAD.format(all_cores=where_cores_do_not_pay(), streamed=streamed_beside_loop())
+    head = HEAD.format(
+        all_cores=where_cores_do_not_pay(), pytorch=where_pytorch_is_faster(), streamed=streamed_beside_loop()
+    )
     return "\n\n".join([head, *(section(path) for path in sorted(MEASURED.glob("*.json")))]) + "\n"

@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from gnode import errors
 from gnode.analysis._system import Field, System, in_double, last_axis, states_of, system
@@ -15,9 +15,9 @@ from gnode.arguments import checked
 from gnode.cells import Cell
 from gnode.network import AbstractNetwork
 from gnode.precision import double
-from gnode.solve import Solver, advance
-from gnode.solve.fixed_step import fixed_step
-from gnode.solve.parallel import is_at_once
+from gnode.solve import Solver, advance, rollout_batch_at_once
+from gnode.solve.fixed_step import Bin, bins_of, step_of_bin
+from gnode.solve.parallel import is_at_once, warn_if_by_loop
 
 _BLOCKS = 10  # the standard error is computed from the means of this many consecutive blocks
 
@@ -89,8 +89,9 @@ def lyapunov(
     - `start`: the initial state.
     - `steps`: the number of steps to average over.
     - `transient`: the number of steps before those, in which the state reaches its attractor and Q aligns.
-    - `xs`: the inputs of a driven trajectory (time x inputs), repeated if they are fewer than the steps. They are held
-      from sample to sample; a cell that changes of the input move (`Cell.control`) feels the step to each of them.
+    - `xs`: the inputs of a driven trajectory (time x inputs), repeated if they are fewer than the steps. Between them the
+      input is what the solver's `interpolation` says, as in a rollout; a cell that changes of the input move
+      (`Cell.control`) feels them.
     - `exponents`: how many of the largest exponents to compute, all by default.
 
     **Returns:** a `LyapunovExponents`.
@@ -108,8 +109,9 @@ def lyapunov(
     errors.affordable("steps", steps, 8.0 * total * (count + of.cell.inputs))
     inputs = _inputs(of, xs, total)
     with double():
-        logs = np.asarray(_growth(in_double(of), jnp.asarray(h0), jnp.asarray(inputs), count))
-    logs = logs[total - steps :] / of.dt
+        logs, converged = _growth(in_double(of), jnp.asarray(h0), jnp.asarray(inputs), count)
+    warn_if_by_loop(converged)
+    logs = np.asarray(logs)[total - steps :] / of.dt
     blocks = np.stack([block.mean(axis=0) for block in np.array_split(logs, _BLOCKS)])
     return LyapunovExponents(
         exponents=logs.mean(axis=0),
@@ -127,37 +129,31 @@ def _inputs(of: System, xs: Any, total: int) -> Float[np.ndarray, "time inputs"]
 
 
 @eqx.filter_jit
-def _growth(of: System, h0: Array, inputs: Array, count: int) -> Float[Array, "time exponents"]:
-    """Returns ln |R_ii| of every step."""
+def _growth(of: System, h0: Array, inputs: Array, count: int) -> tuple[Float[Array, "time exponents"], Bool[Array, ""]]:
+    """Returns ln |R_ii| of every step, and whether the rounds of all bins at once converged, if they were asked for."""
     start = jnp.eye(of.size, count, dtype=h0.dtype)
+    dt = jnp.full(len(inputs), of.bin(), h0.dtype)
+    bins = bins_of(of.cell, inputs, dt, of.solver)
 
     def stretch(Q: Array, J: Array) -> tuple[Array, Array]:
         Q, R = jnp.linalg.qr(J @ Q)
         return Q, jnp.log(jnp.abs(jnp.diagonal(R)))
 
-    solver = dataclasses.replace(of.solver, interpolation="hold")
-
-    def moved(h: Array, bin: tuple[Array, Array]) -> Array:
-        x, x_before = bin
-        arrival = (x_before,) if of.cell.has("control") else ()
-        return advance(of.cell, h, (x, None, jnp.asarray(of.bin(), h.dtype), *arrival), solver)
-
-    def step(carried: tuple[Array, Array], bin: tuple[Array, Array]) -> tuple[tuple[Array, Array], Array]:
+    def step(carried: tuple[Array, Array], bin: Bin) -> tuple[tuple[Array, Array], Array]:
         h, Q = carried
 
         def once(h: Array) -> tuple[Array, Array]:
-            end = moved(h, bin)
+            end = advance(of.cell, h, tuple(bin), of.solver)
             return end, end
 
         J, end = jax.jacrev(once, has_aux=True)(h)
         Q, growth = stretch(Q, J)
         return (end, Q), growth
 
-    bins = (inputs, jnp.concatenate([inputs[:1], inputs[:-1]]))
-    if not is_at_once(of.solver) or of.cell.has("control"):
-        return jax.lax.scan(step, (h0, start), bins)[1]
+    if not is_at_once(of.solver):
+        return jax.lax.scan(step, (h0, start), bins)[1], jnp.bool_(True)
     # States and Jacobians of all steps at once; only the small QR decompositions follow one another.
-    path = of.path(h0[None], inputs)[:, 0]
-    before = jnp.concatenate([h0[None], path[:-1]])
-    jacobians = jax.vmap(lambda h, x: jax.jacfwd(lambda h: fixed_step(of.cell, h, x, of.dt, of.solver))(h))
-    return jax.lax.scan(stretch, start, jacobians(before, inputs))[1]
+    found = rollout_batch_at_once(of.cell, inputs[None], h0[None], dt[None], of.solver)
+    before = jnp.concatenate([h0[None], found.states[0, :-1]])
+    jacobian = jax.jacfwd(lambda h, bin: step_of_bin(of.cell, h, bin, of.solver))
+    return jax.lax.scan(stretch, start, jax.vmap(jacobian)(before, bins))[1], found.converged

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from gnode import errors
 from gnode.analysis._system import Field, System, bins_of, in_double, last_axis, outputs_of, states_of, system
@@ -17,6 +17,7 @@ from gnode.cells import Cell
 from gnode.network import AbstractNetwork
 from gnode.precision import double
 from gnode.solve import Solver
+from gnode.solve.parallel import warn_if_by_loop
 from gnode.types import Key, numpy_generator
 from gnode.wording import plural
 
@@ -111,7 +112,9 @@ def memory_lifetime(
     bins = max(1, bins_of("horizon", span, dt))
     errors.affordable("horizon", span, 8.0 * bins * matrix.size)
     with double():
-        outputs = np.asarray(_let_go(in_double(of), jnp.asarray(matrix), bins))
+        outputs, converged = _let_go(in_double(of), jnp.asarray(matrix), bins)
+    warn_if_by_loop(converged)
+    outputs = np.asarray(outputs)
     departure = np.linalg.norm(outputs - outputs[0], axis=-1)
     departure = np.where(np.isfinite(departure), departure, np.inf)
     has_passed = departure > tolerance
@@ -122,9 +125,9 @@ def memory_lifetime(
 
 
 @eqx.filter_jit
-def _let_go(of: System, states: Array, bins: int) -> Float[Array, "time states outputs"]:
-    path = of.path(states, jnp.broadcast_to(jnp.asarray(of.x), (bins, of.cell.inputs)))
-    return jax.vmap(jax.vmap(lambda h: outputs_of(of, h)))(jnp.concatenate([states[None], path]))
+def _let_go(of: System, states: Array, bins: int) -> tuple[Float[Array, "time states outputs"], Bool[Array, ""]]:
+    path, converged = of.followed(states, jnp.broadcast_to(jnp.asarray(of.x), (bins, of.cell.inputs)))
+    return jax.vmap(jax.vmap(lambda h: outputs_of(of, h)))(jnp.concatenate([states[None], path])), converged
 
 
 @checked

@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from gnode import errors
 from gnode.arguments import checked
@@ -15,8 +15,9 @@ from gnode.cells import Cell, GatedCell
 from gnode.cells.torch_state import refuse_module
 from gnode.network import AbstractNetwork, Network
 from gnode.precision import double, to_dtype
-from gnode.solve import Solver, advance, rollout_batch
-from gnode.solve.fixed_step import fixed_step, has_fixed_step
+from gnode.solve import Solver, advance, rollout_batch_at_once
+from gnode.solve.fixed_step import Bin, fixed_step, has_fixed_step
+from gnode.solve.fixed_step import bins_of as bins_of_input
 from gnode.solve.parallel import is_at_once
 from gnode.wording import plural
 
@@ -127,22 +128,24 @@ class System(eqx.Module):
             f"seconds, such as dt=0.1."
         )
 
-    def path(
-        self, starts: Float[Array, "count state"], xs: Float[Array, "time inputs"]
-    ) -> Float[Array, "time count state"]:
+    def path(self, starts: Array, xs: Float[Array, "time inputs"]) -> Float[Array, "time count state"]:
         """Returns the states after every bin of `xs`, from several starts; all bins at once if the solver says so."""
+        return self.followed(starts, xs)[0]
+
+    def followed(self, starts: Array, xs: Array) -> tuple[Float[Array, "time count state"], Bool[Array, ""]]:
+        """Returns what `path` does, and whether the rounds of all bins at once converged, if the solver asks for them."""
+        dt = jnp.full(len(xs), self.bin(), starts.dtype)
         if not is_at_once(self.solver):
 
-            def step(h: Array, x: Array) -> tuple[Array, Array]:
-                h = jax.vmap(self.step, (0, None))(h, x)
+            def step(h: Array, bin: Bin) -> tuple[Array, Array]:
+                h = jax.vmap(lambda h: advance(self.cell, h, tuple(bin), self.solver))(h)
                 return h, h
 
-            return jax.lax.scan(step, starts, xs)[1]
-        count, bins = len(starts), len(xs)
-        assert self.dt is not None
-        dt = jnp.full((count, bins), self.dt, starts.dtype)
-        every = jnp.broadcast_to(xs.astype(starts.dtype), (count, *xs.shape))
-        return jnp.swapaxes(rollout_batch(self.cell, every, starts, dt, self.solver), 0, 1)
+            bins = bins_of_input(self.cell, xs.astype(starts.dtype), dt, self.solver)
+            return jax.lax.scan(step, starts, bins)[1], jnp.bool_(True)
+        every, lengths = (jnp.broadcast_to(one, (len(starts), *one.shape)) for one in (xs.astype(starts.dtype), dt))
+        found = rollout_batch_at_once(self.cell, every, starts, lengths, self.solver)
+        return jnp.swapaxes(found.states, 0, 1), found.converged
 
     def residual(self, h: State) -> State:
         # G * (-h + F) = 0 is worse conditioned than -h + F = 0, and also nearly holds wherever the gate is shut.

@@ -15,10 +15,10 @@ from gnode.bench._shapes import BenchShape, Data
 from gnode.devices import on_cores
 from gnode.network import Network
 from gnode.solve import advance, rollout_batch
+from gnode.solve.fixed_step import has_fixed_step
 from gnode.solve.gpu import fused, streamed
 from gnode.solve.gpu.choice import is_one_euler_step
 from gnode.solve.gpu.side_by_side import side_by_side
-from gnode.solve.parallel import WIDEST_FULL
 from gnode.trained import trainable
 
 Outputs = Callable[[Network, Data], Float[Array, "trials time outputs"]]
@@ -97,23 +97,31 @@ ON_ALL_CORES = "gnode, all cores"
 """The name of the implementation that splits trials over all CPU cores."""
 
 
-def rivals(net: Network) -> dict[str, Outputs]:
-    """Returns the implementations that are compared for a network on this machine, diffrax for forward Euler only."""
+LARGEST_JACOBIANS = 20e9
+"""In bytes: where the Jacobians of all bins take more on their way through a layer, all bins at once are not a row."""
+
+
+def rivals(net: Network, bins: int = 1) -> dict[str, Outputs]:
+    """Returns the implementations that are compared for a network on this machine, diffrax for forward Euler only.
+
+    `bins` is the number of bins of all trials of all networks, which have to fit into memory at once.
+    """
     shared = {name: own for name, own in RIVALS.items() if is_one_euler_step(net.solver) or "diffrax" not in name}
     cores = jax.device_count() if jax.default_backend() == "cpu" else 1
     if cores > 1:
         return shared | {ON_ALL_CORES: by_gnode(cores=cores)}
-    return shared | _on_a_gpu(net) if fused.is_chosen_here() else shared
+    return shared | _on_a_gpu(net, bins) if fused.is_chosen_here() else shared
 
 
-def _on_a_gpu(net: Network) -> dict[str, Outputs]:
+def _on_a_gpu(net: Network, bins: int) -> dict[str, Outputs]:
     """Returns every way that gnode has to compute a network on a GPU, by name: what training chooses is one of them."""
     ways = {LOOP: by_gnode(kernel="loop", time="loop")}
     if fused.fits(net.cell, jnp.float32):
         ways |= {FUSED: by_gnode(kernel="fused"), COARSE: by_gnode(kernel="fused", products="bfloat16")}
     if not streamed.why_not(net.cell, net.solver.method, jnp.float32):
         ways[STREAMED] = by_gnode(kernel="streamed")
-    if net.cell.state_size <= WIDEST_FULL and is_one_euler_step(net.solver):
+    widest = max(max(array.shape, default=1) for array in jax.tree.leaves(eqx.filter(net.cell, eqx.is_inexact_array)))
+    if has_fixed_step(net.solver) and 4.0 * bins * net.cell.state_size * widest <= LARGEST_JACOBIANS:
         ways[AT_ONCE] = by_gnode(kernel="loop", time="parallel")
     return ways
 

@@ -70,7 +70,8 @@ def _found(rows: list[dict[str, Any]], peak: float) -> dict[str, Any]:
 
 
 def _rows(name: str, shape: BenchShape, peak: float, rounds: int, skip: str | None) -> list[dict[str, Any]]:
-    chosen = {n: outputs for n, outputs in rivals(shape.network()).items() if n == "gnode" or not _skipped(n, skip)}
+    ways = rivals(shape.network(), shape.networks * shape.trials * shape.bins)
+    chosen = {n: outputs for n, outputs in ways.items() if n == "gnode" or not _skipped(n, skip)}
     cores = {ON_ALL_CORES: jax.device_count()}
     calls = {rival: gradient_of(outputs, shape, cores=cores.get(rival, 1)) for rival, outputs in chosen.items()}
     in_full = gradient_of(RIVALS["plain scan"], shape, exact=True)

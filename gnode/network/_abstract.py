@@ -9,13 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from gnode import errors
 from gnode.arguments import checked, real_array
 from gnode.cells import Cell
 from gnode.network._initial_state import InitialState
 from gnode.network._readout import Readout
+from gnode.solve.parallel import warn_if_by_loop
 from gnode.trained import trained_values
 from gnode.types import Key, as_key
 from gnode.wording import plural
@@ -87,6 +88,16 @@ class AbstractNetwork(eqx.Module):
         **Returns:** a `Trajectory`.
         """
 
+    def batch_with_status(
+        self,
+        xs: Float[Array, "trials time inputs"],
+        dt: Float[Array, "trials time"],
+        h0: Array | None = None,
+        noise: Array | None = None,
+    ) -> tuple[Trajectory, Bool[Array, ""]]:
+        """Runs a batch as `batch` does, and says whether all bins at once converged, True where the loop was chosen."""
+        return self.batch(xs, dt, h0, noise=noise), jnp.bool_(True)
+
     @checked
     def run(
         self, xs: ArrayLike, *, dt: ArrayLike, h0: ArrayLike | None = None, key: Key | int | None = None
@@ -100,7 +111,7 @@ class AbstractNetwork(eqx.Module):
         - `h0`: an initial state, or one per trial, instead of the network's own.
         - `key`: a seed or a key, by which the noise of a stochastic cell is drawn; without it states follow the drift.
 
-        **Returns:** a `Trajectory`.
+        **Returns:** a `Trajectory`. It warns if all bins were to be computed at once and the loop had to take over.
 
         **Raises:** `ArgumentError` if a shape does not fit or an input is not finite.
         """
@@ -122,7 +133,10 @@ class AbstractNetwork(eqx.Module):
             raise errors.ArgumentError(
                 f"key is {errors.shown(key)}, but {type(self.cell).__name__} has no noise of its own; leave key out."
             )
-        return _run(self, xs, jnp.broadcast_to(dt, xs.shape[:2]), starts, None if key is None else as_key(key))
+        own_key = None if key is None else as_key(key)
+        found, converged = _run(self, xs, jnp.broadcast_to(dt, xs.shape[:2]), starts, own_key)
+        warn_if_by_loop(converged)
+        return found
 
     def _starts(self, h0: ArrayLike, trials: int) -> Array:
         start: Array = real_array("h0", jnp.asarray(real_array("h0", h0), dtype=float), finite=True)
@@ -155,6 +169,8 @@ class AbstractNetwork(eqx.Module):
 
 
 @eqx.filter_jit
-def _run(net: AbstractNetwork, xs: Array, dt: Array, starts: Array | None, key: Key | None) -> Trajectory:
+def _run(
+    net: AbstractNetwork, xs: Array, dt: Array, starts: Array | None, key: Key | None
+) -> tuple[Trajectory, Bool[Array, ""]]:
     noise = None if key is None else jax.random.normal(key, (*xs.shape[:2], net.cell.state_size), dt.dtype)
-    return net.batch(xs, dt, starts, noise=noise)
+    return net.batch_with_status(xs, dt, starts, noise)

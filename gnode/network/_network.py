@@ -1,5 +1,6 @@
 """The network: a cell with an initial state and a readout, integrated by a solver."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from gnode import devices, errors
 from gnode.arguments import checked, real_array
@@ -28,7 +29,7 @@ from gnode.solve import (
     rollout_batch,
     rollout_batch_at_once,
 )
-from gnode.solve.parallel import is_at_once
+from gnode.solve.parallel import goes_at_once
 from gnode.types import Key, as_key
 
 
@@ -100,6 +101,13 @@ class Network(AbstractNetwork):
         devices.check_cores(self.solver.cores)
         check_kernel(self.cell, self.solver)
 
+    def with_solver(self, solver: Solver) -> "Network":
+        """Returns the same network with another solver."""
+        other = object.__new__(type(self))
+        for field in dataclasses.fields(self):
+            object.__setattr__(other, field.name, solver if field.name == "solver" else getattr(self, field.name))
+        return other
+
     @checked
     def __call__(
         self,
@@ -137,10 +145,21 @@ class Network(AbstractNetwork):
         states = rollout_batch(self.cell, xs, starts, dt, self.solver, gradient_only, noise)
         return Trajectory(self.read(states, xs), states)
 
-    @property
-    def is_at_once(self) -> bool:
-        """Whether the solver computes all bins at once, so that `batch_at_once` says how that went."""
-        return is_at_once(self.solver)
+    def goes_at_once(self, trials: int, bins: int) -> bool:
+        """Whether a batch of so many trials and bins is computed all at once: if the solver says so, or where that wins."""
+        return goes_at_once(self.cell, self.solver, trials, bins)
+
+    def batch_with_status(
+        self,
+        xs: Float[Array, "trials time inputs"],
+        dt: Float[Array, "trials time"],
+        h0: Array | None = None,
+        noise: Array | None = None,
+    ) -> tuple[Trajectory, Bool[Array, ""]]:
+        if not self.goes_at_once(*xs.shape[:2]):
+            return super().batch_with_status(xs, dt, h0, noise)
+        found, at_once = self.batch_at_once(xs, dt, h0, noise)
+        return found, at_once.converged
 
     def batch_at_once(
         self,

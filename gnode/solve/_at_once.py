@@ -9,10 +9,9 @@ Plain Newton converges in a few rounds from a good guess. A network forgets wher
 comes from the loop itself, over sqrt(T) stretches of sqrt(T) bins side by side: each begins one stretch early, at the state
 that was guessed there, and is right where it has forgotten that state. What is remembered for longer, Newton corrects.
 
-Where a correction is larger than a trust radius, or overflows, as products of growing Jacobians do, the state takes its own
-step instead, h_t <- f_t(h_(t-1)), so every round makes at least one more state of the beginning exact. The radius is in
-units of the largest state, and shrinks if the rounds go on. A trajectory whose errors grow (chaos) would need about T
-rounds; after `rounds` of them the loop takes over.
+Where a correction overflows, as products of growing Jacobians do, the state takes its own step instead,
+h_t <- f_t(h_(t-1)), so every round makes at least one more state of the beginning exact. A trajectory whose errors grow
+(chaos) would need about T rounds; after `rounds` of them the loop takes over.
 
 Derivatives do not see the rounds: the states solve h_t = f_t(h_(t-1)), so that their tangents solve the same linear
 recurrence, dh_t = J_t dh_(t-1) + (the tangent of f_t at a fixed state). Its transpose, the gradient, is one scan backwards.
@@ -41,9 +40,6 @@ Step = Callable[[PyTree, Array, PyTree], Array]
 
 ROUNDING = 4
 """States are accepted when no step misses the next state by more than this many units of rounding, relative to 1 + |h|."""
-RADII, ROUNDS_EACH = (1.5, 1.0, 0.5), 8
-"""The trust radius in units of the largest state: each for so many rounds, the last one from then on. Networks that were
-trained on flip-flops converge by one of them or another (benchmarks/parallel_in_time.py)."""
 
 
 class Rounds(NamedTuple):
@@ -155,7 +151,10 @@ class _Guess(NamedTuple):
 
 
 def _newton(newton: Newton, values: PyTree, h0: Array, bins: PyTree, guess: Array) -> _Guess:
-    tolerance = ROUNDING * float(jnp.finfo(guess.dtype).eps)
+    eps = float(jnp.finfo(guess.dtype).eps)
+    # A correction that is no larger leaves an error of about its square, which is rounding. In chaos, where errors grow, a
+    # residual of rounding asks for a large one, and nothing is known about the states that it leads to.
+    tolerance, small = ROUNDING * eps, math.sqrt(eps)
 
     def goes_on(now: _Guess) -> Array:
         return ~now.converged & (now.rounds < newton.rounds)
@@ -163,13 +162,13 @@ def _newton(newton: Newton, values: PyTree, h0: Array, bins: PyTree, guess: Arra
     def improve(now: _Guess) -> _Guess:
         ends, J = _linearised(newton, values, _before(h0, now.states), bins)
         residual = ends - now.states
-        error = jnp.max(jnp.abs(residual) / (1 + jnp.abs(now.states)))
+        size = 1 + jnp.abs(now.states)
         correction = solve_recurrence(J, residual)
-        largest = jnp.max(jnp.where(jnp.isfinite(ends), jnp.abs(ends), 0.0))
-        radius = largest * jnp.asarray(RADII, ends.dtype)[jnp.minimum(now.rounds // ROUNDS_EACH, len(RADII) - 1)]
-        is_trusted = jnp.all(jnp.abs(correction) <= radius, axis=-1, keepdims=True)  # NaN is not
-        new = jnp.where(is_trusted, now.states + correction, ends)
-        return _Guess(new, now.rounds + 1, error <= tolerance)
+        # Compared one by one, because what is not a number is not small, and a maximum may overlook it.
+        is_near = (jnp.abs(residual) <= tolerance * size) & (jnp.abs(correction) <= small * size)
+        is_finite = jnp.all(jnp.isfinite(correction), axis=-1, keepdims=True)
+        new = jnp.where(is_finite, now.states + correction, ends)
+        return _Guess(new, now.rounds + 1, jnp.all(is_near))
 
     return jax.lax.while_loop(goes_on, improve, _Guess(guess, jnp.int32(0), jnp.bool_(False)))
 

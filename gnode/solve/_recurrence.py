@@ -65,7 +65,10 @@ def refined(
 
     def is_missing(now: tuple[Array, Array, Array]) -> Array:
         d, residual, _ = now
-        return ~(jnp.max(jnp.abs(residual)) <= tolerance * jnp.maximum(jnp.max(jnp.abs(d)), jnp.max(jnp.abs(b))))
+        largest = jnp.maximum(jnp.max(jnp.abs(d)), jnp.max(jnp.abs(b)))
+        return ~jnp.all(
+            jnp.abs(residual) <= tolerance * largest
+        )  # one by one: a maximum may overlook what is no number
 
     def improve(now: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         d = now[0] + solve(now[1])

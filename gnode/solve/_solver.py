@@ -88,7 +88,8 @@ class Solver:
     - `time`: a name from `TIMES`. "parallel" computes all bins at once, which on a GPU is faster for long trials of small
       networks: the same states and gradients up to rounding, by any method with fixed steps, with products in full float32.
       "auto" does so where it was measured to win: on a GPU, from 1000 bins on, for a few trials of small gated networks.
-    - `bins_at_once`: for `time="parallel"`, the number of bins that are in memory at a time, all by default (0).
+    - `bins_at_once`: for `time="parallel"`, the number of bins that are in memory at a time, all by default (0). Where there
+      are several chunks, the backward pass repeats the rounds of each.
     - `rounds`: for `time="parallel"`, after how many rounds of Newton's method the loop takes over; by default (0) after 30.
     - `jacobian`: for `time="parallel"`, a name from `JACOBIANS`. Diagonals need more rounds, each of which costs less if the
       state is wide; "auto" takes them for more than 64 states.

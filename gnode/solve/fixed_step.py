@@ -8,10 +8,10 @@ from jaxtyping import Array, Float
 
 from gnode.cells import Cell
 from gnode.solve._bin import moved, runge_kutta
-from gnode.solve._path import Bin
+from gnode.solve._path import Bin, bins_of
 from gnode.solve._solver import ADAPTIVE, Solver
 
-__all__ = ["Bin", "fixed_step", "has_fixed_step", "step_of_bin"]
+__all__ = ["Bin", "bins_of", "fixed_step", "has_fixed_step", "step_of_bin"]
 
 
 def has_fixed_step(solver: Solver) -> bool:

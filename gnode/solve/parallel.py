@@ -1,11 +1,14 @@
 """Rollouts of all bins at once: which solvers allow it, and the map of one bin that Newton's method is given."""
 
+import warnings
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from gnode.cells import Cell
@@ -116,6 +119,16 @@ def is_at_once(solver: Solver) -> bool:
 def goes_at_once(cell: Cell, solver: Solver, trials: int, time: int) -> bool:
     """Whether a rollout of so many trials and bins is computed all at once: if the solver says so, or where that wins."""
     return is_at_once(solver) or (solver.time == "auto" and _wins(cell, solver, trials, time))
+
+
+def warn_if_by_loop(converged: Any) -> None:
+    """Warns if the loop found what all bins at once were asked for. Inside a compiled function nothing is known yet."""
+    if not isinstance(converged, Tracer) and not np.all(converged):
+        warnings.warn(
+            "all bins at once did not converge, as for a chaotic trajectory, so the loop over bins computed the states; "
+            "time='loop' does so without trying.",
+            stacklevel=4,
+        )
 
 
 def _wins(cell: Cell, solver: Solver, trials: int, time: int) -> bool:

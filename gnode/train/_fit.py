@@ -11,8 +11,9 @@ import numpy as np
 from gnode import errors, files, interrupts, own_code, progress_bar
 from gnode.arguments import checked
 from gnode.locks import locked
-from gnode.network import AbstractNetwork
+from gnode.network import AbstractNetwork, Network
 from gnode.os_errors import as_path
+from gnode.solve.gpu.choice import with_a_kernel_that_is_there
 from gnode.tasks import Task
 from gnode.train import extension, loop, run_folder
 from gnode.train._run import Run, load
@@ -158,7 +159,10 @@ def resume(
         if longer:
             settings, found.config = extension.extend(folder, settings, found.config, int(epochs or 0))
         files.remove_leftovers(folder)
-        problem = loop.pose(found.net, found.task, settings, as_key(found.config["key"]))
+        net = found.net
+        if isinstance(net, Network):
+            net = net.with_solver(with_a_kernel_that_is_there(net.solver))
+        problem = loop.pose(net, found.task, settings, as_key(found.config["key"]))
         begun = loop.begin(problem)
         checkpoint = read_checkpoint(folder / run_folder.CHECKPOINT, begun.state)
         checkpoint = extension.going_on(checkpoint) if longer and checkpoint is not None else checkpoint

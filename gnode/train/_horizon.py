@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from gnode import errors
 from gnode.arguments import checked
@@ -14,7 +14,7 @@ from gnode.cells import Cell, Layers
 from gnode.network import Network, Trajectory
 from gnode.solve import advance
 from gnode.solve.fixed_step import fixed_step
-from gnode.solve.parallel import iterate_at_once
+from gnode.solve.parallel import iterate_at_once, warn_if_by_loop
 from gnode.tasks import Trials
 
 
@@ -89,7 +89,9 @@ def check_own_inputs(net: Network, trials: Trials, warm_up: int) -> int:
 def predict_closed_loop(net: Network, trials: Trials, warm_up: int, given: int) -> np.ndarray:
     """Returns the predictions 1, 2, ... bins after a warm-up, trials x horizon x outputs."""
     dt = np.broadcast_to(np.float32(trials.dt), trials.inputs.shape[:2])
-    return np.asarray(_go_on(net, jnp.asarray(trials.inputs), jnp.asarray(dt), warm_up, given))
+    ahead, converged = _go_on(net, jnp.asarray(trials.inputs), jnp.asarray(dt), warm_up, given)
+    warn_if_by_loop(converged)
+    return np.asarray(ahead)
 
 
 def mean_squared(guess: np.ndarray, targets: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -102,10 +104,12 @@ def mean_squared(guess: np.ndarray, targets: np.ndarray, mask: np.ndarray) -> np
 @eqx.filter_jit
 def _go_on(
     net: Network, xs: Float[Array, "trials time inputs"], dt: Float[Array, "trials time"], warm_up: int, given: int
-) -> Float[Array, "trials horizon outputs"]:
-    seen = net.batch(xs[:, :warm_up], dt[:, :warm_up])
-    if net.is_at_once and not _needs_inputs(net.cell):
-        return _go_on_at_once(net, seen, (xs[:, warm_up:, :given], dt[:, warm_up:]))
+) -> tuple[Float[Array, "trials horizon outputs"], Bool[Array, ""]]:
+    """Returns the predictions, and whether all bins at once converged, if that is how they were computed."""
+    seen, converged = net.batch_with_status(xs[:, :warm_up], dt[:, :warm_up])
+    if net.goes_at_once(len(xs), xs.shape[1] - warm_up) and not _needs_inputs(net.cell):
+        ahead, later_converged = _go_on_at_once(net, seen, (xs[:, warm_up:, :given], dt[:, warm_up:]))
+        return ahead, converged & later_converged
     one_bin = jax.vmap(lambda h, *bin: advance(net.cell, h, (bin[0], None, *bin[1:]), net.solver))
 
     def step(carry: tuple[Array, Array, Array], bin: tuple[Array, Array]) -> tuple[tuple[Array, Array, Array], Array]:
@@ -119,7 +123,7 @@ def _go_on(
     start = (seen.states[:, -1], seen.outputs[:, -1], xs[:, warm_up - 1])
     later = (jnp.swapaxes(xs[:, warm_up:, :given], 0, 1), dt[:, warm_up:].T)
     ahead = jax.lax.scan(step, start, later)[1]
-    return jnp.concatenate([seen.outputs[:, -1:], jnp.swapaxes(ahead, 0, 1)], axis=1)
+    return jnp.concatenate([seen.outputs[:, -1:], jnp.swapaxes(ahead, 0, 1)], axis=1), converged
 
 
 def _needs_inputs(cell: Cell) -> bool:
@@ -131,7 +135,7 @@ def _needs_inputs(cell: Cell) -> bool:
 
 def _go_on_at_once(
     net: Network, seen: Trajectory, later: tuple[Array, Array]
-) -> Float[Array, "trials horizon outputs"]:
+) -> tuple[Float[Array, "trials horizon outputs"], Bool[Array, ""]]:
     """As `_go_on`, all bins at once: in closed loop a step depends on the state alone, because the outputs do."""
     values, structure = eqx.partition(net, eqx.is_inexact_array)
 
@@ -144,4 +148,4 @@ def _go_on_at_once(
 
     bins = jax.tree.map(lambda array: jnp.swapaxes(array, 0, 1), later)
     ahead = iterate_at_once(step, values, seen.states[:, -1], bins, net.solver)
-    return jnp.concatenate([seen.outputs[:, -1:], net.read(ahead.states)], axis=1)
+    return jnp.concatenate([seen.outputs[:, -1:], net.read(ahead.states)], axis=1), ahead.converged

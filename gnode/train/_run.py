@@ -150,7 +150,13 @@ class Run:
             return f"The run {ended}, before any validation loss was found{remedy}."
         best = f"best validation loss {self.best_loss:.4g} in epoch {self.best_epoch}"
         tested = "".join(f", test {name} {value:.4g}" for name, value in (self.test or {}).items())
-        return f"The run {ended} in {self.seconds:.0f} s; {best}{tested}."
+        return f"The run {ended} in {self.seconds:.0f} s; {best}{tested}{self._by_loop()}."
+
+    def _by_loop(self) -> str:
+        """Says in how many updates the loop replaced all bins at once, where it did."""
+        share = float(np.nan_to_num(self.curves.get("by_loop", np.zeros(1))).mean())
+        how_many = "every update" if share == 1 else f"{100 * share:.2g}% of the updates"
+        return f"; all bins at once did not converge in {how_many}, where the loop took over" if share > 0 else ""
 
 
 @checked

@@ -63,6 +63,8 @@ def remove_checkpoint(path: Path) -> None:
 def _read(path: Path, like: TrainState) -> Checkpoint:
     arrays = files.read_arrays(path)
     state_arrays = {name.removeprefix("state"): value for name, value in arrays.items() if name.startswith("state")}
+    if like.guesses is not None:  # a run that began on a machine where the loop was chosen has none
+        state_arrays.setdefault(".guesses", np.asarray(like.guesses))
     state = serialisation.from_arrays(like, state_arrays, str(path))
     try:
         curves = {

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from gnode.network import AbstractNetwork
+from gnode.solve import AtOnce
 
 Guesses = Float[Array, "trials time state"]
 
@@ -24,3 +25,13 @@ def remembered(
     """Returns guesses with the states of some trials in their first `bins`. Trials of weight 0 only pad a minibatch."""
     places = jnp.where(weight > 0, chosen, guesses.shape[0])
     return guesses.at[places, :bins].set(states, mode="drop")
+
+
+def how_found(found: AtOnce | None) -> dict[str, Float[Array, ""]]:
+    """Returns the rounds of an update, and 1 if the loop replaced them.
+
+    Nothing is found in a stage of a schedule with bins so few that the loop is chosen: it replaces no rounds.
+    """
+    if found is None:
+        return {"rounds": jnp.float32(0), "by_loop": jnp.float32(0)}
+    return {"rounds": 1.0 * jnp.max(found.rounds), "by_loop": 1.0 - jnp.all(found.converged)}

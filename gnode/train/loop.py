@@ -96,7 +96,9 @@ def pose(net: AbstractNetwork, task: Task, settings: Settings, key: Key, data: D
     compiled_programs.drop_if_too_many()
     params, frozen = _parameters.split(net)
     data = on_cores(on_device(task), cores_in_use(net.cores)) if data is None else data
-    plan = program.plan_of(settings, task, at_once=isinstance(net, Network) and net.is_at_once)
+    trials = min(settings.batch_size, len(task.train)) // settings.pieces
+    at_once = isinstance(net, Network) and net.goes_at_once(max(trials, 1), task.bins)
+    plan = program.plan_of(settings, task, at_once)
     check_objects(plan.choices, plan.loss, params, take_first(data.train, plan.batch_size), net.outputs)
     return Problem(
         params=params,

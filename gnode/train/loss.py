@@ -46,7 +46,7 @@ def losses(
     """
     extra = {} if disturbed is None else disturbed.arguments()
     found = None
-    if isinstance(net, Network) and net.is_at_once:
+    if isinstance(net, Network) and net.goes_at_once(*batch.inputs.shape[:2]):
         (outputs, states), found = net.batch_at_once(batch.inputs, batch.dt, guess=batch.guess, **extra)
     else:
         outputs, states = net.batch(batch.inputs, batch.dt, gradient_only=True, **extra)

@@ -17,7 +17,7 @@ from gnode.solve import AtOnce
 from gnode.tasks import Task, TrialGenerator
 from gnode.train import _parameters
 from gnode.train.batch import Batch, first_bins, fresh, take
-from gnode.train.guesses import remembered
+from gnode.train.guesses import how_found, remembered
 from gnode.train.loss import Losses, losses
 from gnode.train.metrics import metric_names
 from gnode.train.named import check_loss, check_metrics, check_optimiser, resolved
@@ -105,7 +105,7 @@ Metrics = dict[str, Float[Array, "..."]]
 
 
 def plan_of(settings: Settings, task: Task, at_once: bool = False) -> Plan:
-    """Returns the static part of settings and task. `at_once` is whether the network computes all bins at once."""
+    """Returns the static part of settings and task. `at_once` is whether all bins are computed at once."""
     trials = len(task.train)
     generator = None if settings.fresh == "no" else task.fresh_trials()
     settings = dataclasses.replace(
@@ -177,7 +177,7 @@ def run_epoch(
         if plan.keeps_guesses:
             batch = batch._replace(guess=state.guesses[chosen, :bins])
         moved, seen, states = _update(state, hyper, batch, frozen, plan, own)
-        if plan.keeps_guesses:
+        if plan.keeps_guesses and states is not None:
             kept = remembered(state.guesses, states, chosen, weight, bins)
             moved = _replace(moved, guesses=jnp.where(moved.diverged_at > 0, state.guesses, kept))
         if plan.choices.validate == "update":
@@ -257,8 +257,8 @@ def _update(
     )
     marked = _replace(state, diverged_at=jnp.where(state.diverged_at > 0, state.diverged_at, state.update + 1))
     seen = {"train": loss, "gradient": norm}
-    if found is not None:
-        seen |= {"rounds": jnp.max(found.rounds), "by_loop": 1.0 - jnp.all(found.converged)}
+    if plan.at_once:
+        seen |= how_found(found)
     kept = _keep_if(makes_sense & (state.diverged_at == 0), moved, marked)
     return kept, seen, None if found is None else found.states.reshape(-1, *found.states.shape[-2:])
 

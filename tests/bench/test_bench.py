@@ -55,13 +55,26 @@ def test_on_a_gpu_every_way_is_a_row_where_it_applies(monkeypatch):
     found = {name: rivals(shape.network()).keys() - RIVALS.keys() for name, shape in shapes.items()}
     assert found == {
         "small": {LOOP, FUSED, COARSE, STREAMED, AT_ONCE},
-        "wide": {LOOP, STREAMED},  # too wide for the fused kernel, and for full Jacobians
-        "lem": {LOOP, STREAMED},  # forward-backward Euler
+        "wide": {LOOP, STREAMED, AT_ONCE},  # too wide for the fused kernel; all at once with diagonal Jacobians
+        "lem": {LOOP, STREAMED, AT_ONCE},
     }
-    net, data = shapes["small"].network(), shapes["small"].data()
-    expected = RIVALS["plain scan"](net, data)
-    for name in (LOOP, AT_ONCE):  # the kernels have their own tests
-        np.testing.assert_allclose(rivals(net)[name](net, data), expected, atol=1e-5)
+    for shape in shapes.values():
+        net, data = shape.network(), shape.data()
+        expected = RIVALS["plain scan"](net, data)
+        for name in (LOOP, AT_ONCE):  # the kernels have their own tests
+            np.testing.assert_allclose(rivals(net)[name](net, data), expected, atol=1e-5)
+
+
+def test_all_bins_at_once_is_no_row_where_the_jacobians_do_not_fit(monkeypatch):
+    monkeypatch.setattr("gnode.bench._rivals.fused.is_chosen_here", lambda: True)
+    monkeypatch.setattr("gnode.bench._rivals.jax.default_backend", lambda: "gpu")
+    has = {
+        name: AT_ONCE in rivals(shape.network(), shape.networks * shape.trials * shape.bins)
+        for name, shape in bench.SHAPES.items()
+    }
+    assert has["LEM N=100 B=50"]
+    assert has["walker2d N=32 H=316"]
+    assert not has["27 networks walker2d N=316 H=316"]
 
 
 def test_the_command_saves_into_a_folder_that_is_not_there_yet(tiny, tmp_path, gnode_command, monkeypatch):

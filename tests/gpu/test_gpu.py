@@ -15,8 +15,9 @@ if jax.default_backend() != "gpu":
     pytest.skip(f"jax computes on the {jax.default_backend()}, not on a GPU", allow_module_level=True)
 
 from gnode import Solver, build, cells, fit, resume_sweep, sweep, tasks
-from gnode.solve import PRODUCTS, rollout_batch
+from gnode.solve import PRODUCTS, rollout, rollout_at_once, rollout_batch, rollout_batch_at_once
 from gnode.solve.gpu import choice, fused
+from gnode.solve.parallel import goes_at_once
 
 SMALL = {"bias_std": 0.1, "key": 0}
 FUSED = {
@@ -106,6 +107,62 @@ def test_training_by_the_kernel_agrees_with_training_by_the_loop(model, kernel):
         curves[chosen] = run.curves["validation"]
     np.testing.assert_allclose(curves[kernel], curves["loop"], rtol=1e-2)
     assert curves["loop"][-1] < curves["loop"][0]
+
+
+AT_ONCE = {
+    "gnode": cells.gnode(3, 6, widths=(100, 100), **SMALL),
+    "gru": cells.gru(3, 16, tau=0.3, **SMALL),
+    "lstm": cells.lstm(3, 8, tau=0.3, **SMALL),
+    "lem": cells.lem(3, 20, tau=0.3, **SMALL),
+    "wide gnode": cells.gnode(3, 80, widths=(100,), **SMALL),  # diagonals of its Jacobians
+}
+
+
+@pytest.mark.parametrize("name", AT_ONCE)
+def test_all_bins_at_once_agree_with_the_loop(name):
+    """In float32, whatever precision products have by default: TF32 would keep the rounds from converging."""
+    cell = AT_ONCE[name]
+    with jax.default_matmul_precision("highest"):
+        exact = states_and_gradients(cell, Solver(cell.default_method, kernel="loop", time="loop"), trials=4, bins=60)
+    found = states_and_gradients(cell, Solver(cell.default_method, time="parallel"), trials=4, bins=60)
+    for mine, theirs in zip(found, exact, strict=True):
+        assert relative_error(mine, theirs) < 1e-4
+    xs, dt = jnp.ones((4, 60, 3)), jnp.full((4, 60), 0.1)
+    how = rollout_batch_at_once(cell, xs, jnp.zeros((4, cell.state_size)), dt, Solver(cell.default_method))
+    assert bool(how.converged)
+    assert int(how.rounds) <= 12
+
+
+def test_auto_computes_long_trials_of_small_networks_all_at_once():
+    cell = AT_ONCE["gnode"]
+    assert goes_at_once(cell, Solver(), 1, 1000)
+    assert not goes_at_once(cell, Solver(), 1, 999)
+    assert not goes_at_once(cell, Solver(), 100, 1000)
+    assert not goes_at_once(AT_ONCE["gru"], Solver(), 1, 20_000)
+    xs, h0, dt = jnp.ones((1, 2000, 3)), jnp.zeros((1, 6)), jnp.full((1, 2000), 0.1)
+    with jax.default_matmul_precision("highest"):
+        exact = rollout_batch(cell, xs, h0, dt, Solver(kernel="loop", time="loop"))
+    found = rollout_batch(cell, xs, h0, dt, Solver(), gradient_only=True)
+    assert relative_error(np.asarray(found), np.asarray(exact)) < 1e-5
+    task = tasks.make("flipflop-fixed", bits=2, trials=4, validation=2, bins=1000)
+    net = build("gnode", task.inputs, task.outputs, state=3, widths=(20,), tau=0.01, key=0)
+    run = fit(net, task, epochs=3, batch_size=2, lr=1e-3, key=0, progress=False)
+    assert (run.curves["by_loop"] == 0).all()
+    assert run.curves["rounds"][-1] <= run.curves["rounds"][0]  # a warm start
+
+
+def test_chaos_falls_back_to_the_loop_and_says_so():
+    cell = cells.rate_rnn(2, 60, init="critical", tau=0.1, key=0)
+    cell = eqx.tree_at(lambda cell: cell.F.W, cell, replace_fn=lambda W: tuple(4 * matrix for matrix in W))
+    h0 = jax.random.normal(jax.random.key(1), (60,))
+    found = rollout_at_once(cell, jnp.zeros((1000, 2)), h0, dt=0.1, jacobian="full")
+    assert not bool(found.converged)
+    assert np.all(np.isfinite(found.states))
+    with jax.default_matmul_precision("highest"):
+        loop = rollout(cell, jnp.zeros((1000, 2)), h0, dt=0.1, time="loop")
+    assert (
+        relative_error(np.asarray(found.states[:5]), np.asarray(loop[:5])) < 1e-4
+    )  # before rounding errors have grown
 
 
 def test_a_sweep_as_one_program_is_finite_and_resumes(tmp_path):

@@ -11,6 +11,7 @@ import gnode
 from gnode import cells, errors, tasks
 from gnode.solve import Solver, rollout_batch
 from gnode.solve.gpu import choice, streamed, streamed_kernels
+from gnode.solve.gpu.side_by_side import side_by_side
 
 SMALL = {"bias_std": 0.1, "key": 0}
 CELLS = {
@@ -226,3 +227,33 @@ def test_without_a_gpu_the_loop_takes_its_place(monkeypatch):
     np.testing.assert_array_equal(by("streamed", "euler")(*case), by("loop", "euler")(*case))
     with pytest.raises(errors.ArgumentError, match="integrates this cell by euler only"):
         choice.kernel_for(CELLS["gru"], Solver("rk4", kernel="streamed"), jnp.float32)
+
+
+@pytest.mark.parametrize(
+    ("widths", "networks", "trials", "pays"),
+    [
+        ((316, 316), 27, 256, True),
+        ((512,), 27, 256, True),
+        ((513,), 27, 256, False),  # too wide: the loop is as fast
+        ((316, 316), 1, 256, False),  # one network does not fill the chip
+        ((316, 316), 4, 256, True),
+        ((316, 316), 2, 16, False),  # nor do two with a few trials
+    ],
+)
+def test_by_itself_it_is_taken_where_several_wide_networks_fill_the_chip(widths, networks, trials, pays, monkeypatch):
+    cell, taken = cells.gnode(3, 20, widths=widths, key=0), []
+    monkeypatch.setattr(choice.fused, "is_chosen_here", lambda: True)
+    monkeypatch.setattr(choice.streamed, "streamed_euler", lambda *given, **how: taken.append(given[0]))
+    with side_by_side(networks):
+        assert streamed.pays(cell, trials) == pays
+        kernel = choice.kernel_for(cell, Solver(), jnp.float32, trials)
+    assert (kernel is not None) == pays
+    if kernel is not None:
+        kernel(cell)(jnp.zeros((trials, 20)), (jnp.zeros((5, trials, 3)), jnp.zeros((5, trials))))
+        assert taken == [cell]
+
+
+def test_by_itself_it_is_not_taken_for_cells_that_were_not_compared(monkeypatch):
+    monkeypatch.setattr(choice.fused, "is_chosen_here", lambda: True)
+    with side_by_side(27):
+        assert choice.kernel_for(cells.gru(3, 316, key=0), Solver(), jnp.float32, 256) is None

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gnode
+from gnode.solve import parallel
 from tests.train.small import small_net, small_task
 
 HOW = {"epochs": 4, "batch_size": 10, "lr": 1e-2, "clip": 1.0}
@@ -32,16 +33,55 @@ def test_too_few_rounds_are_told(tmp_path):
         run.curves["train"], gnode.fit(small_net(), small_task(), **HOW).curves["train"], rtol=1e-4
     )
 
+    assert run.summary().endswith("; all bins at once did not converge in every update, where the loop took over.")
+    run.curves["by_loop"][:3] = 0
+    assert "did not converge in 25% of the updates" in run.summary()
+    run.curves["by_loop"][:] = 0
+    assert "loop" not in run.summary()
+
+
+@pytest.fixture
+def chosen(monkeypatch):
+    """Chooses all bins at once as a GPU would, for trials as long as those of the tests."""
+    monkeypatch.setattr(parallel, "is_on_gpu", lambda: True)
+    monkeypatch.setattr(parallel, "FEWEST_BINS", 12)
+
+
+def test_where_a_gpu_chooses_it_the_rounds_are_recorded_and_warm(chosen):
+    loop = gnode.fit(small_net(solver={"time": "loop"}), small_task(), **HOW)
+    run = gnode.fit(small_net(), small_task(), **HOW)
+    np.testing.assert_allclose(run.curves["train"], loop.curves["train"], rtol=1e-4)
+    assert (run.curves["by_loop"] == 0).all()
+    assert 0 < run.curves["rounds"][-1] < run.curves["rounds"][0]
+    cold = gnode.fit(small_net(), small_task(), **HOW | {"fresh": "epoch"})  # whose trials are new, so nothing is known
+    assert run.curves["rounds"][-1] < cold.curves["rounds"][-1]
+    shorter = gnode.fit(small_net(), small_task(), **HOW | {"spans": ((6, 2), (12, 2))})
+    assert (shorter.curves["rounds"] > 0).tolist() == [False, False, True, True]  # six bins are too few to be chosen
+    several = gnode.fit(small_net(), small_task(trials=100), **HOW | {"batch_size": 100, "epochs": 1})
+    assert "rounds" not in several.curves  # too many states side by side
+
+
+class Stop(gnode.train.Callback):
+    def after_epoch(self, moment):
+        if moment.epoch == 2:
+            raise RuntimeError("stop here")
+
+
+@pytest.mark.parametrize("began_on_gpu", [False, True])
+def test_a_run_goes_on_where_the_choice_is_another(began_on_gpu, monkeypatch, tmp_path):
+    monkeypatch.setattr(parallel, "FEWEST_BINS", 12)
+    monkeypatch.setattr(parallel, "is_on_gpu", lambda: began_on_gpu)
+    with pytest.raises(Exception, match="stop here"):
+        gnode.fit(small_net(), small_task(), out=tmp_path / "run", callbacks=[Stop()], checkpoint_seconds=0, **HOW)
+    monkeypatch.setattr(parallel, "is_on_gpu", lambda: not began_on_gpu)
+    run = gnode.resume(tmp_path / "run")
+    loop = gnode.fit(small_net(solver={"time": "loop"}), small_task(), **HOW)
+    np.testing.assert_allclose(run.curves["train"], loop.curves["train"], rtol=1e-4)
+
 
 @pytest.mark.parametrize("options", [{}, {"pieces": 2}, {"fresh": "epoch"}, {"state_noise": 0.1}])
 def test_a_resumed_run_has_the_same_numbers(options, tmp_path):
     task = gnode.tasks.make("flipflop-square", trials=20, validation=10, bins=12)
-
-    class Stop(gnode.train.Callback):
-        def after_epoch(self, moment):
-            if moment.epoch == 2:
-                raise RuntimeError("stop here")
-
     how = {**HOW, **options}
     unbroken = gnode.fit(small_net(solver=AT_ONCE), task, **how)
     with pytest.raises(Exception, match="stop here"):

@@ -1,5 +1,7 @@
 """The choice of a GPU kernel for a cell and a solver."""
 
+import dataclasses
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,8 +16,11 @@ from gnode.devices import is_on_gpu
 from gnode.solve._cores import Integrate
 from gnode.solve._solver import Solver
 from gnode.solve.gpu import fused, streamed
+from gnode.solve.gpu.backend import why_missing
 
 ONE_STEP = "one per bin, with interpolation 'hold' and adjoint 'discretise_then_optimise'"
+
+BY_NAME = ("fused", "streamed")
 
 INTERPRET = False
 """Whether the kernels run in Pallas' interpreter if there is no GPU. It is very slow and serves tests only."""
@@ -35,6 +40,8 @@ def kernel_for(cell: Any, solver: Solver, dtype: Any, trials: int = 1) -> Callab
     on_gpu = is_on_gpu()
     if not (on_gpu or INTERPRET):
         return None
+    if solver.kernel in BY_NAME:
+        _is_possible(solver.kernel, why_missing(interpret=not on_gpu))
     how = {"products": solver.products, "interpret": not on_gpu}
     if is_fused:
         return lambda cell: lambda h0, bins: fused.fused_euler(cell, h0, *bins, **how)
@@ -57,12 +64,24 @@ def check_kernel(cell: Cell, solver: Solver) -> None:
     kernel_for(cell, solver, jnp.result_type(jnp.float32, *jax.tree.leaves(eqx.filter(cell, eqx.is_inexact_array))))
 
 
+def with_a_kernel_that_is_there(solver: Solver) -> Solver:
+    """Returns a solver whose kernel is there: the loop in place of one that was asked for by name on another machine.
+
+    So training goes on where this version of JAX cannot compile the kernel that it began with; a warning says so.
+    """
+    why = why_missing() if solver.kernel in BY_NAME and is_on_gpu() else ""
+    if not why:
+        return solver
+    warnings.warn(f"the {solver.kernel} kernel {why}; training goes on by the compiled loop.", stacklevel=4)
+    return dataclasses.replace(solver, kernel="loop")
+
+
 def kernel_without_noise(cell: Cell, solver: Solver) -> str | None:
     """Returns the name of the kernel that trains a cell alone here, or would if it was asked for; None for the loop.
 
     Noise on the states is integrated by the loop alone.
     """
-    if solver.kernel in ("fused", "streamed"):
+    if solver.kernel in BY_NAME:
         return solver.kernel
     dtype = jnp.result_type(jnp.float32, *jax.tree.leaves(eqx.filter(cell, eqx.is_inexact_array)))
     return "fused" if solver.kernel == "auto" and _is_fused(cell, solver, dtype) else None

@@ -85,8 +85,9 @@ def _runs_here() -> bool:
             return False
         try_out()
     except Exception as problem:  # the loop computes the same on any failure
+        why = str(problem).rstrip(".")
         warnings.warn(
-            f"the fused kernel does not run on this GPU ({problem}); training uses the compiled loop.", stacklevel=2
+            f"the fused kernel does not run on this GPU ({why}); training uses the compiled loop.", stacklevel=2
         )
         return False
     return True

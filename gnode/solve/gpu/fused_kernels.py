@@ -11,7 +11,8 @@ from gnode._activation_functions import SLOPES
 from gnode.activations import activation
 from gnode.cells import Gated, Stack
 from gnode.solve._gated_euler import layer_names, rate_of
-from gnode.solve.gpu.tiles import FACTORS, NARROWEST, bounded, padded, power_of_two, run_over_tiles
+from gnode.solve.gpu.backend import run_over_tiles
+from gnode.solve.gpu.tiles import FACTORS, NARROWEST, bounded, padded, power_of_two
 
 TILE = 32
 """The maximum number of trials of one program."""

@@ -20,10 +20,11 @@ from jaxtyping import Array, Float, PyTree
 from gnode.cells import Gated
 from gnode.solve._gated_euler import stacks
 from gnode.solve.gpu import cell_steps
+from gnode.solve.gpu.backend import run_over_tiles
 from gnode.solve.gpu.cell_steps import RATE, Step, Values
 from gnode.solve.gpu.side_by_side import networks_side_by_side
 from gnode.solve.gpu.streamed_kernels import How, backward_kernel, forward_kernel
-from gnode.solve.gpu.tiles import FACTORS, padded, power_for_16_bits, power_of_two, run_over_tiles, why_not_precision
+from gnode.solve.gpu.tiles import FACTORS, padded, power_for_16_bits, power_of_two, why_not_precision
 
 BLOCK = 64
 """The number of units of a block."""

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.experimental import pallas as pl
 from jaxtyping import Array
 
+from gnode.solve.gpu.backend import backend, span
 from gnode.solve.gpu.cell_steps import RATE, Pointwise, Step, is_itself
 from gnode.solve.gpu.tiles import bounded
 
@@ -54,17 +54,15 @@ class How(NamedTuple):
     def barrier(self) -> None:
         """Synchronises the threads of a program."""
         if not self.interpret:  # the interpreter is sequential
-            from jax.experimental.pallas import triton  # not available on every platform
-
-            triton.debug_barrier()
+            backend().barrier()
 
     def at(self, piece: Piece) -> Any:
         """Returns the slice of the units of a piece."""
-        return pl.ds(piece.first * self.block, piece.blocks * self.block)
+        return span(piece.first * self.block, piece.blocks * self.block)
 
     def along(self, index: Any) -> Any:
         """Returns the slice of a source that is read in one iteration."""
-        return pl.ds(index * self.depth, self.depth)
+        return span(index * self.depth, self.depth)
 
     def empty(self, piece: Piece) -> Array:
         """Returns zeros of the shape of a piece."""

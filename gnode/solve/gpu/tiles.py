@@ -1,75 +1,16 @@
-"""Launching GPU kernels over tiles of trials, shared by the fused and the streamed kernel."""
+"""Sizes, paddings and precisions of tiles of trials, shared by the fused and the streamed kernel."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
-from jax.experimental import pallas as pl
-from jaxtyping import Array, PyTree
+from jaxtyping import Array
 
 NARROWEST = 16
 """The minimum side of a product on the chip; smaller layers are padded."""
 
 FACTORS = {"tf32": jnp.float16, "bfloat16": jnp.bfloat16}
 """The dtypes of the operands of products. float16 has the 10 bits of mantissa of TF32 in half the memory."""
-
-
-def run_over_tiles(
-    kernel: Any,
-    over_trials: PyTree,
-    whole: PyTree,
-    out: PyTree,
-    *,
-    axis: int,
-    tile: int,
-    warps: int,
-    stages: int,
-    interpret: bool,
-) -> Any:
-    """Runs a kernel over tiles of trials.
-
-    **Arguments:**
-
-    - `kernel`: the kernel, a function of references to its arrays.
-    - `over_trials`: arrays of which each program reads its own trials.
-    - `whole`: arrays that each program reads as a whole.
-    - `out`: arrays or shapes like those that the kernel writes.
-    - `axis`: the axis of trials, counted from the end.
-    - `tile`: the number of trials of a program, a divisor of the number of trials.
-    - `warps`: the number of groups of 32 threads of a program.
-    - `stages`: the depth of software pipelining.
-    - `interpret`: whether to run in Pallas' interpreter.
-
-    **Returns:** arrays like `out`.
-    """
-
-    def cut(array: Any) -> pl.BlockSpec:
-        place = array.ndim + axis
-        shape = tuple(tile if at == place else size for at, size in enumerate(array.shape))
-        return pl.BlockSpec(shape, lambda i: tuple(i if at == place else 0 for at in range(len(shape))))
-
-    def uncut(array: Any) -> pl.BlockSpec:
-        return pl.BlockSpec(array.shape, lambda i: (0,) * array.ndim)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return pl.pallas_call(
-            kernel,
-            out_shape=jax.tree.map(lambda like: jax.ShapeDtypeStruct(like.shape, like.dtype), out),
-            grid=(jax.tree.leaves(out)[0].shape[axis] // tile,),
-            in_specs=(jax.tree.map(cut, over_trials), jax.tree.map(uncut, whole)),
-            out_specs=jax.tree.map(cut, out),
-            interpret=interpret,
-            compiler_params=None if interpret else _compiler_params(warps, stages),
-        )(over_trials, whole)
-
-
-def _compiler_params(warps: int, stages: int) -> Any:
-    from jax.experimental.pallas import triton  # not available on every platform
-
-    return triton.CompilerParams(num_warps=warps, num_stages=stages)
 
 
 def power_of_two(size: int) -> int:

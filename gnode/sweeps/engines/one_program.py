@@ -82,7 +82,8 @@ class _Chunk:
         self.settings = [members[index] for index in chunk]
         self.task = work.tasks(self.settings[0])
         self.data = loop.on_device(self.task)
-        self.problems = [pose(settings, self.task, self.data) for settings in self.settings]
+        with side_by_side(size):  # which decides how they go through time
+            self.problems = [pose(settings, self.task, self.data) for settings in self.settings]
         if len({jax.tree.structure(problem.frozen) for problem in self.problems}) > 1:
             raise errors.ArgumentError(
                 "members of one group have cells that differ in a static field, such as tau, so they are not one program; "
