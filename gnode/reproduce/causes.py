@@ -193,6 +193,11 @@ CAUSES = (
         "narrow to say that no setting reaches it.",
     ),
     Cause(
+        "letters-protocol",
+        "That is above the published 0.987 by more than two standard errors (50% dropped).",
+        "It is above it, by less than two standard errors.",
+    ),
+    Cause(
         "gnode-protocol",
         "With clipping the gnODE fits noise better than the GRU (N = 316, tau = 1 s).",
         "Both fit it to within what can be ranked.",

@@ -7,8 +7,8 @@ is trained from four more seeds. Test trials play no part in any choice. At redu
 316, and 160 epochs take the place of 1300.
 
 Command: gnode reproduce run letters-protocol --scale paper
-Cost at paper scale: 30 networks of 1300 epochs on a GPU, not run yet; reduced: an hour and a half on two cores, not run
-yet; smoke: 20 s on two cores.
+Cost at paper scale: 30 networks of 1300 epochs on a GPU, not run yet; reduced: an hour and a half on two cores; smoke: 20 s
+on two cores.
 
 Published (Appendix H.2, gnODE), 30 / 50 / 70% dropped: 0.987 ± 0.002, 0.987 ± 0.004, 0.986 ± 0.003.
 """
