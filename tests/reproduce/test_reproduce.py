@@ -99,7 +99,7 @@ def test_the_capacity_result_is_covers_count_within_its_error(folder):
 def test_the_critical_curves_start_at_1_and_rise(folder):
     content = read(folder, "critical-depth")
     assert [number["ours"] for number in content["numbers"]] == pytest.approx([1.0] * 5, abs=1e-6)
-    assert [one["verdict"] for one in content["checks"]] == [verdicts.HOLDS]
+    assert content["checks"] == []  # the curves are our own formula
     details = content["details"]
     assert details["depths"] == [2, 3, 4, 5, 6]
     curves = np.array(details["sigma_w"])
@@ -308,7 +308,7 @@ def test_states_and_page(folder):
     assert set(pages) == {
         f"{own}.md" for own in ("annulus-generalisation", "capacity", "critical-depth", "rules", "artefacts")
     }
-    assert "| fig1 | Figure 1 | never run |  |" in pages["artefacts.md"]
+    assert "| fig1 | Figure 1 | never run (paper scale: 75 min on one H200) |  |" in pages["artefacts.md"]
     assert "Run at smoke scale, not at the paper's" in pages["capacity.md"]
     assert "![capacity, figure](capacity-a.png)" in pages["capacity.md"]
     assert "gnode reproduce run capacity --scale smoke" in pages["capacity.md"]
