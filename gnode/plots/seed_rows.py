@@ -18,6 +18,8 @@ WIDTH, ROW, AROUND = 2.7, 0.24, 0.75
 """In inches: the width of a panel, the height of a row, and that of a panel's title and axis."""
 LETTER_WIDTH = 0.07
 """In inches, of a letter of a row's label."""
+LEGEND_MARK, LEGEND_LETTER = 0.45, 0.075
+"""In inches, of a legend's mark with what is around it, and of a letter."""
 SPREAD = 0.28
 """How far the seeds of a row lie apart, in order, as a share of the row's height."""
 MARGIN = 0.06
@@ -121,8 +123,16 @@ def seed_rows(
         _set_scale(axis, panel, [one for one in panels if one.shared == panel.shared])
     for axis in axes[len(panels) :]:  # an odd number of panels leaves a place empty
         axis.remove()
-    add_legend(figure, _handles(panels, NAMES | dict(names)), where="lower center", columns=4 if columns < 3 else 6)
+    handles = _handles(panels, NAMES | dict(names))
+    side_by_side = min(4 if columns < 3 else 6, _fitting(handles, figure.get_figwidth()))
+    add_legend(figure, handles, where="lower center", columns=side_by_side)
     return figure
+
+
+def _fitting(handles: Sequence[Any], width: float) -> int:
+    """Returns how many entries of a legend fit side by side into a width in inches."""
+    widest = max(LEGEND_MARK + LEGEND_LETTER * len(str(handle.get_label())) for handle in handles)
+    return max(1, int(width / widest))
 
 
 def _continues(panel: RowPanel, first: RowPanel) -> bool:

@@ -1,5 +1,6 @@
 """The page of an artefact: what it shows, its claims with verdicts and causes, its numbers, its figures, its command."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,21 @@ def page(artefact: Artefact, found: dict[str, list[Result]], folder: Path) -> st
         # The undecided claims are among those of the largest result already.
         decided = [claim for claim in content["checks"] if of_stored(claim) != OPEN]
         own = content | {"sweeps_left_out": missing_sweeps(results), "checks": decided}
-        parts += [f"## The rest: {', '.join(content['sweeps'])}", *shortfall(artefact, own)]
+        parts += [f"## The rest: {listed(content['sweeps'])}", *shortfall(artefact, own)]
         parts += _result(artefact, own, found, folder, "###")
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+MOST_NAMED = 6
+"""So many sweeps are named; of more, those that the first and the last are between."""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Lists the names of sweeps in words."""
+    some = list(names)
+    if len(some) <= MOST_NAMED:
+        return ", ".join(some)
+    return f"{len(some)} sweeps from {some[0]} to {some[-1]}"
 
 
 def missing_sweeps(results: list[Result]) -> list[str]:
@@ -48,10 +61,8 @@ def shortfall(artefact: Artefact, content: Result) -> list[str]:
         parts.append(f"*Run at {scale} scale, not at the paper's. {scale.capitalize()}: {SCALES[scale]}.{how}*")
     if left_out := content["sweeps_left_out"]:
         made = list(content["sweeps"])
-        of_all = f"of {len(made) + len(left_out)} sweeps {', '.join(made)} alone"
-        parts.append(
-            f"*In part: {of_all if len(made) < len(left_out) else 'without the sweeps ' + ', '.join(left_out)}.*"
-        )
+        of_all = f"of {len(made) + len(left_out)} sweeps {listed(made)} alone"
+        parts.append(f"*In part: {of_all if len(made) < len(left_out) else 'without the sweeps ' + listed(left_out)}.*")
     if content.get("seeds") is not None:
         parts.append(f"*The number of seeds is {content['seeds']}, not that of the scale.*")
     return parts
@@ -99,7 +110,7 @@ def _protocols(content: Result) -> list[str]:
     for name, settings in content["sweeps"].items():
         by_protocol.setdefault(protocol_of(settings).name, []).append(name)
     return [
-        f"Trained by the *{name}* [protocol](rules.md#protocols): {', '.join(sweeps)}."
+        f"Trained by the *{name}* [protocol](rules.md#protocols): {listed(sweeps)}."
         for name, sweeps in by_protocol.items()
     ]
 
