@@ -201,8 +201,8 @@ CAUSES = (
         Cause(
             "relatives",
             f"Gating is beneficial for {pair}.",
-            "On what was trained so far, the three-bit task at N = 3 (nODE and gnODE also at N = 6), the difference is smaller "
-            "than the spread over three seeds of a short training.",
+            "On what was trained so far, the three-bit task at N = 3 (nODE and gnODE also at N = 6), the difference is "
+            "smaller than the spread over three seeds of a short training.",
         )
         for pair in (
             "neural ODEs (gnODE against nODE)",
