@@ -2,7 +2,7 @@
 
 "paper" trains as published: no clipping, the grid of the paper, the last weights or the best ones of a single run. "gnode"
 changes how a network is trained and not what it is: the norm of the gradient is clipped, weights may be averaged, every
-setting has at least five seeds, and where losses are small, products are in float32 (on a CPU, or with `kernel` "loop").
+setting has at least five seeds at the paper's scale, and products are in float32 on a CPU and with `kernel` "loop".
 """
 
 import dataclasses
@@ -49,9 +49,9 @@ GNODE = Protocol(
     {
         "gradient": "its norm is clipped",
         "weights": "those of the best epoch; averaged with a decay of 0.999 where training is long",
-        "seeds": "at least 5; 3 in the comparison of the relatives",
+        "seeds": "at least 5 at the paper's scale; 3 in the comparison of the relatives, and fewer at reduced scale",
         "settings": "one, or a search that validation decides",
-        "arithmetic": "float32 where losses are small",
+        "arithmetic": "float32 for two bits of fixed amplitude, the rectangle and all that a CPU trained; else as on a GPU",
     },
 )
 PROTOCOLS = (PAPER, GNODE)
